@@ -1,0 +1,3 @@
+//! Everything that comes in: session files, watched folders, the event API.
+
+pub mod formats;
