@@ -1,5 +1,18 @@
 //! Where everything is kept: the journal, which is the truth, and what is projected from it.
 
+mod journal;
+mod live;
 mod mapper;
+mod projection;
+mod query;
+mod readers;
+pub mod secret;
+mod store;
 
+pub use journal::{Committed, Journal, JournalError, JournalWriter, Opened, Position, Record, RecordKind};
+pub use projection::ProjectionError;
+pub use live::{SourceCursor, record_hash};
+pub use projection::tables::{ModelCallRow, RunRow, SessionRow, SourceRow, ToolCallRow, TurnRow};
+pub use query::*;
 pub use mapper::{Mapped, Mapper, Mappers, Row, Source, SourceId, Unread};
+pub use store::{Store, StoreError};

@@ -21,6 +21,10 @@ pub struct Source {
     pub session: String,
     /// What the place and its first rows say of the session.
     pub about: SessionStarted,
+    /// The BLAKE3 hash of its first row, in hex: a place with another first row is another source.
+    pub first_row: String,
+    /// Whether it is one document, written anew when it grows, and no file of lines.
+    pub is_document: bool,
 }
 
 /// One record of a source, as it came.
@@ -83,6 +87,14 @@ impl Mappers {
     /// Returns the set of the given mappers; of two with one format the later counts.
     pub fn new(mappers: Vec<Box<dyn Mapper>>) -> Self {
         Self(mappers.into_iter().map(|mapper| (mapper.format(), mapper)).collect())
+    }
+
+    /// Names the formats and the versions of their mapping: when it changes, the tables are made again.
+    pub fn versions(&self) -> String {
+        let mut versions: Vec<_> =
+            self.0.values().map(|mapper| format!("{}={}", mapper.format(), mapper.version())).collect();
+        versions.sort();
+        versions.join(" ")
     }
 
     /// Returns the mapper of `format`.

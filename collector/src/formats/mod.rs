@@ -1,8 +1,10 @@
 //! The session file formats, one file each behind the trait [`Format`].
 
+mod chat;
 mod claude_code;
 mod codex;
 mod dashcam;
+mod emit;
 mod mini_swe_agent;
 pub(crate) mod rows;
 mod swe_agent;
@@ -22,12 +24,16 @@ pub enum Layout {
     Document(&'static DocumentShape),
 }
 
-/// Which values of a document are records of their own.
+/// Which values of a document are records of their own; see [`crate::document`] for how they are cut and
+/// numbered.
 #[derive(Debug, PartialEq, Eq)]
 pub struct DocumentShape {
     /// The keys of the top-level object whose arrays are cut into one record an element, in the order in
     /// which they are to be mapped. The rest of the object is one record, the first.
     pub arrays: &'static [&'static str],
+    /// The keys whose values stand in the first record and come once more, as records of their own, after
+    /// all others: what tells of the end is to be mapped at the end.
+    pub closing: &'static [&'static str],
 }
 
 /// What the beginning of a file and its place say of the session in it.

@@ -1,0 +1,143 @@
+//! What stands in a trajectory file, as far as it is read.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::super::chat::ToolCall;
+
+/// One record: the header, a message of the history, a step, or the closing `info`.
+#[derive(Deserialize)]
+pub(super) struct Record {
+    #[serde(default)]
+    pub(super) history: Option<Message>,
+    #[serde(default)]
+    pub(super) trajectory: Option<Step>,
+    #[serde(default)]
+    pub(super) info: Option<Info>,
+    /// The run's settings: a string of JSON, or an object.
+    #[serde(default)]
+    pub(super) replay_config: Option<Box<RawValue>>,
+}
+
+/// A message of the history.
+#[derive(Deserialize)]
+pub(super) struct Message {
+    #[serde(default)]
+    pub(super) role: Option<String>,
+    #[serde(default)]
+    pub(super) content: Option<Box<RawValue>>,
+    #[serde(default)]
+    pub(super) is_demo: Option<bool>,
+    #[serde(default)]
+    pub(super) action: Option<String>,
+    #[serde(default)]
+    pub(super) tool_calls: Option<Vec<ToolCall>>,
+    /// The calls that a result answers; in practice one.
+    #[serde(default)]
+    pub(super) tool_call_ids: Option<Vec<String>>,
+}
+
+impl Message {
+    /// Says whether it is a user's message of this conversation and not of a demonstration.
+    pub(super) fn is_users(&self) -> bool {
+        self.role.as_deref() == Some("user") && self.is_demo != Some(true)
+    }
+}
+
+/// One round of the agent. `messages` (once `query`), the list that was sent, is left in the row: it grows
+/// with each step, and all of it is in the history.
+#[derive(Deserialize)]
+pub(super) struct Step {
+    #[serde(default)]
+    pub(super) action: Option<String>,
+    #[serde(default)]
+    pub(super) observation: Option<Box<RawValue>>,
+    #[serde(default)]
+    pub(super) response: Option<String>,
+    #[serde(default)]
+    pub(super) thought: Option<String>,
+    /// In seconds.
+    #[serde(default)]
+    pub(super) execution_time: Option<f64>,
+    #[serde(default)]
+    pub(super) tool_calls: Option<Vec<ToolCall>>,
+    #[serde(default)]
+    pub(super) thinking_blocks: Option<Vec<Thinking>>,
+}
+
+/// A block of reasoning.
+#[derive(Deserialize)]
+pub(super) struct Thinking {
+    #[serde(default)]
+    pub(super) thinking: Option<String>,
+}
+
+/// The list that was sent for a step, which only `describe` reads.
+#[derive(Deserialize)]
+pub(super) struct StepPrompt {
+    #[serde(default)]
+    pub(super) messages: Option<Vec<Message>>,
+    #[serde(default)]
+    pub(super) query: Option<Vec<Message>>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Info {
+    #[serde(default)]
+    pub(super) exit_status: Option<String>,
+    #[serde(default)]
+    pub(super) submission: Option<String>,
+    #[serde(default)]
+    pub(super) model_stats: Option<ModelStats>,
+    #[serde(default)]
+    pub(super) swe_agent_version: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct ModelStats {
+    #[serde(default)]
+    pub(super) instance_cost: Option<Box<RawValue>>,
+    #[serde(default)]
+    pub(super) tokens_sent: Option<u64>,
+    #[serde(default)]
+    pub(super) tokens_received: Option<u64>,
+    #[serde(default)]
+    pub(super) api_calls: Option<u64>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct ReplayConfig {
+    #[serde(default)]
+    pub(super) agent: Option<AgentConfig>,
+    #[serde(default)]
+    pub(super) problem_statement: Option<ProblemStatement>,
+}
+
+impl ReplayConfig {
+    /// Reads the settings; nothing when they have another shape, for then they only lack a title and a model.
+    pub(super) fn read(raw: &RawValue) -> Option<Self> {
+        if raw.get().starts_with('"') {
+            serde_json::from_str(&serde_json::from_str::<String>(raw.get()).ok()?).ok()
+        } else {
+            serde_json::from_str(raw.get()).ok()
+        }
+    }
+}
+
+#[derive(Deserialize)]
+pub(super) struct AgentConfig {
+    #[serde(default)]
+    pub(super) model: Option<ModelConfig>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct ModelConfig {
+    #[serde(default)]
+    pub(super) name: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct ProblemStatement {
+    #[serde(default)]
+    pub(super) id: Option<String>,
+}

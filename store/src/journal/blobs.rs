@@ -1,0 +1,52 @@
+//! Contents that are too large for a frame, by their hash.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// A content over this size is kept as a blob.
+pub(super) const BLOB_FROM: usize = 8 << 20;
+
+/// A folder of compressed files named by the BLAKE3 hash of their content.
+#[derive(Clone, Debug)]
+pub(super) struct Blobs(PathBuf);
+
+impl Blobs {
+    pub(super) fn in_folder(journal: &Path) -> Self {
+        Self(journal.join("blobs"))
+    }
+
+    /// Keeps `content` safely and returns its hash.
+    pub(super) fn put(&self, content: &[u8]) -> io::Result<[u8; 32]> {
+        let hash = blake3::hash(content);
+        let path = self.path(&hash);
+        if path.exists() {
+            return Ok(*hash.as_bytes());
+        }
+        fs::create_dir_all(&self.0)?;
+        let unfinished = path.with_extension("unfinished");
+        let mut file = fs::File::create(&unfinished)?;
+        file.write_all(&zstd::bulk::compress(content, 1)?)?;
+        file.sync_all()?;
+        fs::rename(&unfinished, &path)?;
+        fs::File::open(&self.0)?.sync_all()?;
+        Ok(*hash.as_bytes())
+    }
+
+    /// Returns the content with `hash`, verified.
+    pub(super) fn get(&self, hash: &[u8]) -> io::Result<Vec<u8>> {
+        let hash: [u8; 32] = hash.try_into().map_err(|_| io::Error::other("a blob's name is not 32 bytes"))?;
+        let hash = blake3::Hash::from_bytes(hash);
+        let path = self.path(&hash);
+        let content = zstd::stream::decode_all(fs::File::open(&path)?)?;
+        if blake3::hash(&content) == hash {
+            Ok(content)
+        } else {
+            Err(io::Error::other(format!("the blob {} is damaged", path.display())))
+        }
+    }
+
+    fn path(&self, hash: &blake3::Hash) -> PathBuf {
+        self.0.join(format!("{}.zst", hash.to_hex()))
+    }
+}

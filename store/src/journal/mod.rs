@@ -1,0 +1,303 @@
+//! The journal: an append-only, checksummed, fsynced log of what came in. It is the truth.
+//!
+//! It is a folder of files named by the ordinal of their first record. Each holds commits; a commit is a
+//! compressed run of records under one hash that names the hash before it.
+
+mod blobs;
+mod frame;
+mod record;
+mod segment;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, RwLock};
+
+use blobs::Blobs;
+use frame::{CommitHash, Frame};
+pub use record::{Position, Record, RecordKind};
+use segment::{Segment, Tail};
+pub use writer::{Committed, JournalWriter};
+
+/// Says what is wrong with the journal, and where.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// The file system refused.
+    #[error("cannot {action} {path}: {cause}")]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The system's answer.
+        cause: io::Error,
+    },
+    /// The file is something else.
+    #[error("{path} is no journal file of this version")]
+    NotAJournal {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Bytes changed after they were written.
+    #[error("{path} is damaged at byte {offset}: {what}")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Where the commit begins.
+        offset: u64,
+        /// What does not hold.
+        what: String,
+    },
+    /// There is no such record.
+    #[error("the journal has no record {0}")]
+    NoSuchRecord(u64),
+    /// The thread that writes the journal has ended.
+    #[error("the journal is closed")]
+    Closed,
+}
+
+/// What opening found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Opened {
+    /// Bytes cut off the end that were no whole commit: what a crash left unfinished and nobody was told
+    /// was safe.
+    pub torn_bytes: u64,
+}
+
+/// The journal's files, for reading. Cheap to clone; all clones see what the writer commits.
+#[derive(Clone)]
+pub struct Journal {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    folder: PathBuf,
+    key: [u8; 32],
+    blobs: Blobs,
+    /// A plain lock: held for a look-up or to note a commit, never across a write to disk or an await.
+    segments: RwLock<BTreeMap<Position, Arc<RwLock<Segment>>>>,
+    cache: Mutex<FrameCache>,
+}
+
+impl Journal {
+    /// Opens the journal in `folder`, makes it when there is none, and cuts a torn end back to the last
+    /// whole commit.
+    pub fn open(folder: &Path) -> Result<(Self, Opened), JournalError> {
+        let fail = |cause| JournalError::Io { action: "open", path: folder.to_owned(), cause };
+        fs::create_dir_all(folder).map_err(fail)?;
+        let key = key_of(folder)?;
+        let mut segments = BTreeMap::new();
+        let mut opened = Opened::default();
+        let names = segment_names(folder).map_err(fail)?;
+        for (at, (first, path)) in names.iter().enumerate() {
+            let (mut segment, tail) = Segment::open(path)?;
+            match tail {
+                Tail::Torn(bytes) if at + 1 == names.len() => {
+                    segment.cut_to_len()?;
+                    opened.torn_bytes += bytes;
+                }
+                Tail::Torn(_) => {
+                    let offset = segment.len;
+                    return Err(JournalError::Damaged {
+                        path: path.clone(),
+                        offset,
+                        what: "a file that is not the last ends in the middle of a commit".to_owned(),
+                    });
+                }
+                Tail::Clean => {}
+            }
+            if at + 1 == names.len() {
+                opened.torn_bytes += cut_unverified_end(&mut segment, &key)?;
+            }
+            segments.insert(*first, Arc::new(RwLock::new(segment)));
+        }
+        let inner = Inner {
+            folder: folder.to_owned(),
+            key,
+            blobs: Blobs::in_folder(folder),
+            segments: RwLock::new(segments),
+            cache: Mutex::new(FrameCache::default()),
+        };
+        Ok((Self { inner: Arc::new(inner) }, opened))
+    }
+
+    /// Returns the position of the last committed record.
+    pub fn last(&self) -> Position {
+        let segments = self.inner.segments.read().expect("no holder of this lock panics");
+        segments
+            .values()
+            .rev()
+            .find_map(|segment| read(segment).last.as_ref().map(frame::Header::last))
+            .unwrap_or_default()
+    }
+
+    /// Returns the record at `position`.
+    pub fn read(&self, position: Position) -> Result<Record, JournalError> {
+        self.with_frame(position, |frame| {
+            let record = frame.get(position).ok_or(JournalError::NoSuchRecord(position.0))?;
+            let bytes = if record.is_blob {
+                self.inner.blobs.get(record.content).map_err(|cause| JournalError::Io {
+                    action: "read a blob of",
+                    path: self.inner.folder.clone(),
+                    cause,
+                })?
+            } else {
+                record.content.to_vec()
+            };
+            Ok(Record {
+                kind: record.kind,
+                source: record.source,
+                number: record.number,
+                read_to: record.read_to,
+                bytes,
+            })
+        })
+    }
+
+    /// Verifies every commit and the chain between them; returns how many records there are.
+    pub fn verify(&self) -> Result<u64, JournalError> {
+        let mut before: CommitHash = [0; 32];
+        let mut records = 0;
+        for segment in self.all_segments() {
+            let segment = read(&segment);
+            let mut offsets: Vec<u64> = segment.offsets_backwards().collect();
+            offsets.reverse();
+            for offset in offsets {
+                let (header, _) = segment.read_frame(&self.inner.key, offset)?;
+                if header.before != before {
+                    return Err(JournalError::Damaged {
+                        path: segment.path.clone(),
+                        offset,
+                        what: "it does not follow the commit before it".to_owned(),
+                    });
+                }
+                before = header.hash;
+                records += u64::from(header.count);
+            }
+        }
+        Ok(records)
+    }
+
+    /// Returns the bytes on disk, blobs not counted.
+    pub fn bytes_on_disk(&self) -> u64 {
+        self.all_segments().iter().map(|segment| read(segment).len).sum()
+    }
+
+    fn all_segments(&self) -> Vec<Arc<RwLock<Segment>>> {
+        self.inner.segments.read().expect("no holder of this lock panics").values().cloned().collect()
+    }
+
+    fn with_frame<T>(
+        &self,
+        position: Position,
+        use_frame: impl FnOnce(&Frame) -> Result<T, JournalError>,
+    ) -> Result<T, JournalError> {
+        let missing = || JournalError::NoSuchRecord(position.0);
+        let segment = {
+            let segments = self.inner.segments.read().expect("no holder of this lock panics");
+            let (first, segment) = segments.range(..=position).next_back().ok_or_else(missing)?;
+            (*first, Arc::clone(segment))
+        };
+        let offset = read(&segment.1).find(position).ok_or_else(missing)?;
+        let place = (segment.0, offset);
+        if let Some(frame) = self.cache().get(place) {
+            return use_frame(&frame);
+        }
+        let (_, frame) = read(&segment.1).read_frame(&self.inner.key, offset)?;
+        let frame = Arc::new(frame);
+        self.cache().put(place, Arc::clone(&frame));
+        use_frame(&frame)
+    }
+
+    fn cache(&self) -> std::sync::MutexGuard<'_, FrameCache> {
+        self.inner.cache.lock().expect("no holder of this lock panics")
+    }
+}
+
+fn read(segment: &RwLock<Segment>) -> std::sync::RwLockReadGuard<'_, Segment> {
+    segment.read().expect("no holder of this lock panics")
+}
+
+/// Decompressed commits that were read last.
+#[derive(Default)]
+struct FrameCache {
+    entries: Vec<((Position, u64), Arc<Frame>)>,
+}
+
+/// 64 commits of up to 256 KiB: a turn's page and a prompt's parts, at most 16 MiB in the usual case.
+const CACHED_FRAMES: usize = 64;
+
+impl FrameCache {
+    fn get(&mut self, key: (Position, u64)) -> Option<Arc<Frame>> {
+        let at = self.entries.iter().position(|(known, _)| *known == key)?;
+        let entry = self.entries.remove(at);
+        let frame = Arc::clone(&entry.1);
+        self.entries.push(entry);
+        Some(frame)
+    }
+
+    fn put(&mut self, key: (Position, u64), frame: Arc<Frame>) {
+        if self.entries.len() == CACHED_FRAMES {
+            self.entries.remove(0);
+        }
+        self.entries.push((key, frame));
+    }
+}
+
+/// How much of the end is verified at the opening: more than one group commit writes between two syncs.
+const VERIFIED_END_BYTES: u64 = 16 << 20;
+
+/// Verifies the commits at the end of the last file and cuts off from the first that does not hold: after
+/// a power loss what was not synced may be zeros or garbage under a whole header.
+fn cut_unverified_end(segment: &mut Segment, key: &[u8; 32]) -> Result<u64, JournalError> {
+    let len = segment.len;
+    let offsets: Vec<u64> =
+        segment.offsets_backwards().take_while(|offset| len - offset <= VERIFIED_END_BYTES).collect();
+    let Some(bad) = offsets.iter().rev().position(|&offset| segment.read_frame(key, offset).is_err()) else {
+        return Ok(0);
+    };
+    // A commit in the middle that does not hold while later ones do is no torn end but damage.
+    if bad + 1 != offsets.len() {
+        let offset = offsets[offsets.len() - 1 - bad];
+        return segment.read_frame(key, offset).map(|_| 0);
+    }
+    segment.cut_last()?;
+    Ok(len - segment.len)
+}
+
+fn segment_names(folder: &Path) -> io::Result<Vec<(Position, PathBuf)>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "journal") {
+            let first = path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse().ok());
+            let first = first.ok_or_else(|| io::Error::other(format!("{} has no number", path.display())))?;
+            names.push((Position(first), path));
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// Returns the key of the journal's digests, made at the first opening.
+fn key_of(folder: &Path) -> Result<[u8; 32], JournalError> {
+    let path = folder.join("key");
+    let fail = |cause| JournalError::Io { action: "read", path: path.clone(), cause };
+    match fs::read(&path) {
+        Ok(bytes) => bytes.try_into().map_err(|_| fail(io::Error::other("the key is not 32 bytes long"))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            if !segment_names(folder).map_err(fail)?.is_empty() {
+                return Err(fail(error));
+            }
+            let key = crate::secret::random_bytes().map_err(fail)?;
+            crate::secret::write_private(&path, &key).map_err(fail)?;
+            Ok(key)
+        }
+        Err(error) => Err(fail(error)),
+    }
+}

@@ -1,0 +1,115 @@
+//! Opening the DuckDB file, with the settings that Dashcam relies on.
+
+use std::path::{Path, PathBuf};
+
+use duckdb::{AccessMode, Config, Connection};
+
+use super::batch;
+
+/// The DuckDB that this program is built for; another one is refused at the start.
+const DUCKDB_VERSION: &str = "v1.5.5";
+/// The version of the tables. A file of another version is made again from the journal.
+const SCHEMA_VERSION: u32 = 1;
+/// What DuckDB may hold in memory: the batches that are written are held by this program, not by DuckDB.
+const MEMORY_LIMIT: &str = "160MB";
+
+/// Says what is wrong with the database.
+#[derive(Debug, thiserror::Error)]
+pub enum ProjectionError {
+    /// DuckDB refused.
+    #[error("the database {path} failed: {cause}")]
+    Database {
+        /// The file.
+        path: PathBuf,
+        /// DuckDB's answer.
+        cause: duckdb::Error,
+    },
+    /// DuckDB refused a query.
+    #[error("the database failed: {0}")]
+    Query(#[from] duckdb::Error),
+    /// The library is not the one that this program was built for.
+    #[error("the DuckDB library is {found}, but {DUCKDB_VERSION} is needed; run `make build` again")]
+    Library {
+        /// Its version.
+        found: String,
+    },
+    /// What is kept of a session cannot be read.
+    #[error("the state of the session {session} cannot be read: {cause}; run `dashcam rebuild`")]
+    Carry {
+        /// The session.
+        session: String,
+        /// Why.
+        cause: serde_json::Error,
+    },
+    /// The journal cannot be read.
+    #[error(transparent)]
+    Journal(#[from] crate::JournalError),
+}
+
+/// What was found at the opening.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// The tables of this version, by the mappers of this version.
+    Usable,
+    /// No tables.
+    Empty,
+    /// Tables of another version of the schema or the mappers.
+    Outdated,
+}
+
+/// Opens the file. `mapping` names the versions of the mappers.
+pub(super) fn open(path: &Path, mapping: &str) -> Result<(Connection, Found), ProjectionError> {
+    let fail = |cause| ProjectionError::Database { path: path.to_owned(), cause };
+    let connection = Connection::open_with_flags(path, settings().map_err(fail)?).map_err(fail)?;
+    check_library(&connection)?;
+    // No file of the user and nothing of the network is within reach of any SQL from here on.
+    connection
+        .execute_batch(
+            "SET enable_external_access = false;
+             SET disabled_compression_methods = 'dict_fsst';
+             SET checkpoint_threshold = '1GB';",
+        )
+        .map_err(fail)?;
+    let found = found(&connection, mapping).map_err(fail)?;
+    Ok((connection, found))
+}
+
+/// Makes the tables in an empty file.
+pub(super) fn create_tables(connection: &Connection, mapping: &str) -> duckdb::Result<()> {
+    connection.execute_batch(&format!("BEGIN; {} COMMIT;", batch::ddl()))?;
+    for (key, value) in [("version", version(mapping)), ("position", "0".to_owned())] {
+        connection.execute("INSERT INTO main.meta VALUES (?, ?)", [key, &value])?;
+    }
+    Ok(())
+}
+
+fn settings() -> duckdb::Result<Config> {
+    Config::default()
+        .access_mode(AccessMode::ReadWrite)?
+        .enable_autoload_extension(false)?
+        .max_memory(MEMORY_LIMIT)?
+        .threads(2)
+}
+
+fn check_library(connection: &Connection) -> Result<(), ProjectionError> {
+    let found = connection.version()?;
+    if found == DUCKDB_VERSION { Ok(()) } else { Err(ProjectionError::Library { found }) }
+}
+
+fn version(mapping: &str) -> String {
+    format!("{SCHEMA_VERSION} {mapping}")
+}
+
+fn found(connection: &Connection, mapping: &str) -> duckdb::Result<Found> {
+    let tables: u64 = connection.query_row(
+        "SELECT count(*) FROM duckdb_tables() WHERE schema_name = 'main' AND table_name = 'meta'",
+        [],
+        |row| row.get(0),
+    )?;
+    if tables == 0 {
+        return Ok(Found::Empty);
+    }
+    let kept: String =
+        connection.query_row("SELECT value FROM main.meta WHERE key = 'version'", [], |row| row.get(0))?;
+    Ok(if kept == version(mapping) { Found::Usable } else { Found::Outdated })
+}

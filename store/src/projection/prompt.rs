@@ -1,0 +1,261 @@
+//! What stands in a session's context, event by event, and so in each of its prompts.
+
+use agent_core::{ChunkKind, PromptAssembled, PromptChange};
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+use super::batch::Batch;
+use super::ranges::Ranges;
+use super::tables::{ChunkRow, PartRow, PromptRow};
+use super::text::{estimated_tokens, hash64};
+
+/// The places that stand before all messages, in their order.
+const FRONT_SLOTS: [&str; 2] = ["system", "tools"];
+
+/// The part of the state that is small and is kept with the session's row.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct PromptCarry {
+    next_part: u32,
+    /// The history as it stands now, for prompts that are rebuilt from a transcript.
+    history: Ranges,
+    slots: Vec<(String, u32)>,
+    /// The list of the last recorded prompt.
+    recorded: Ranges,
+    /// The recorded prompt that the next call of the model uses.
+    pending: Option<Pending>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Pending {
+    body_hash: String,
+    left_out: Option<String>,
+}
+
+/// What was loaded or seen of a session's parts.
+#[derive(Debug, Default)]
+pub(super) struct PromptState {
+    /// By part number: where it came in, and whether a person's message.
+    pub(super) parts: Vec<PartMark>,
+    /// The part that holds the result of a call, by the hash of the call's id.
+    pub(super) results: FxHashMap<u64, u32>,
+    /// Recorded parts by what they are, so that the same part gets the same number.
+    pub(super) recorded: FxHashMap<u64, u32>,
+    /// Chunks by hash: record, event, size.
+    pub(super) chunks: FxHashMap<u64, (u64, u16, u64)>,
+}
+
+/// What must be known of a part to cut the history back to it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PartMark {
+    pub(super) position: u64,
+    pub(super) is_request: bool,
+}
+
+/// A part that comes into the context.
+pub(super) struct NewPart<'a> {
+    pub(super) kind: ChunkKind,
+    pub(super) source: Option<&'a str>,
+    pub(super) reason: Option<&'a str>,
+    pub(super) role: &'static str,
+    pub(super) bytes: u64,
+}
+
+/// Where and when a part came in.
+#[derive(Clone, Copy)]
+pub(super) struct PartPlace {
+    pub(super) session_key: u32,
+    pub(super) turn: u32,
+    pub(super) position: u64,
+    pub(super) sub: u16,
+}
+
+impl PromptState {
+    /// Adds a part at the end of the history, or into its slot.
+    pub(super) fn add(
+        &mut self,
+        carry: &mut PromptCarry,
+        part: &NewPart<'_>,
+        slot: Option<&str>,
+        place: PartPlace,
+        batch: &mut Batch,
+    ) {
+        let number = carry.next_part;
+        carry.next_part += 1;
+        batch.parts.push(PartRow {
+            session_key: place.session_key,
+            part: number,
+            kind: part.kind.as_str().to_owned(),
+            source: part.source.map(str::to_owned),
+            reason: part.reason.map(str::to_owned),
+            role: part.role.to_owned(),
+            bytes: part.bytes,
+            tokens: Some(estimated_tokens(part.bytes)),
+            tokens_basis: Some("estimated".to_owned()),
+            turn: place.turn,
+            position: place.position,
+            sub: place.sub,
+            hash: None,
+        });
+        self.parts.push(PartMark { position: place.position, is_request: part.kind == ChunkKind::User });
+        if part.kind == ChunkKind::ToolResult
+            && let Some(call_id) = part.source
+        {
+            self.results.insert(hash64(call_id), number);
+        }
+        match slot {
+            None => carry.history.push(number),
+            Some(slot) => put_into_slot(carry, slot, number),
+        }
+    }
+
+    /// Takes all history out, or only the results of the given calls.
+    pub(super) fn compact(&self, carry: &mut PromptCarry, dropped_calls: Option<&[String]>) {
+        match dropped_calls {
+            None => {
+                let slots: Vec<u32> = carry.slots.iter().map(|(_, part)| *part).collect();
+                carry.history.retain(|part| slots.contains(&part));
+            }
+            Some(calls) => {
+                for part in calls.iter().filter_map(|call| self.results.get(&hash64(call))) {
+                    carry.history.remove(*part);
+                }
+            }
+        }
+    }
+
+    /// Cuts the history back to what had come in up to `position`, when that drops a request of a person:
+    /// then the conversation went on from there on another branch.
+    pub(super) fn rewind(&self, carry: &mut PromptCarry, position: u64) {
+        let kept = self.parts.partition_point(|mark| mark.position <= position);
+        let drops_request = carry
+            .history
+            .iter()
+            .any(|part| part as usize >= kept && self.parts.get(part as usize).is_some_and(|mark| mark.is_request));
+        if drops_request {
+            carry.history.retain(|part| (part as usize) < kept);
+        }
+    }
+
+    /// Notes a chunk of recorded prompts.
+    pub(super) fn define(&mut self, hash: &str, bytes: u64, place: PartPlace, batch: &mut Batch) {
+        self.chunks.insert(hash64(hash), (place.position, place.sub, bytes));
+        batch.chunks.push(ChunkRow {
+            session_key: place.session_key,
+            hash: hash.to_owned(),
+            position: place.position,
+            sub: place.sub,
+            bytes,
+        });
+    }
+
+    /// Takes in the list of a recorded prompt, which the next call of the model uses.
+    pub(super) fn assemble(
+        &mut self,
+        carry: &mut PromptCarry,
+        prompt: &PromptAssembled,
+        place: PartPlace,
+        batch: &mut Batch,
+    ) {
+        let mut list = Ranges::default();
+        for change in &prompt.changes {
+            match change {
+                PromptChange::Keep { from, to } => {
+                    list.extend_slice(&carry.recorded, *from as usize, *to as usize);
+                }
+                PromptChange::Add(uses) => {
+                    for used in uses {
+                        list.push(self.recorded_part(carry, used, place, batch));
+                    }
+                }
+            }
+        }
+        carry.recorded = list;
+        carry.pending = Some(Pending {
+            body_hash: prompt.body_hash.clone(),
+            left_out: (!prompt.left_out.is_empty())
+                .then(|| serde_json::to_string(&prompt.left_out).expect("it has string keys only")),
+        });
+    }
+
+    fn recorded_part(
+        &mut self,
+        carry: &mut PromptCarry,
+        used: &agent_core::ChunkUse,
+        place: PartPlace,
+        batch: &mut Batch,
+    ) -> u32 {
+        let identity = recorded_identity(&used.hash, used.kind.as_str(), used.source.as_deref(), used.reason.as_deref());
+        if let Some(&part) = self.recorded.get(&identity) {
+            return part;
+        }
+        let number = carry.next_part;
+        carry.next_part += 1;
+        // A chunk that was never defined keeps its place; reading the prompt names it as missing.
+        let (position, sub, bytes) = self.chunks.get(&hash64(&used.hash)).copied().unwrap_or_default();
+        batch.parts.push(PartRow {
+            session_key: place.session_key,
+            part: number,
+            kind: used.kind.as_str().to_owned(),
+            source: used.source.clone(),
+            reason: used.reason.clone(),
+            role: String::new(),
+            bytes,
+            tokens: used.tokens.or(Some(estimated_tokens(bytes))),
+            tokens_basis: used.tokens.and(used.tokens_basis.clone()).or(Some("estimated".to_owned())),
+            turn: place.turn,
+            position,
+            sub,
+            hash: Some(used.hash.clone()),
+        });
+        self.parts.push(PartMark { position, is_request: false });
+        self.recorded.insert(identity, number);
+        number
+    }
+
+    /// Writes down the prompt of a call that now begins.
+    pub(super) fn snapshot(carry: &mut PromptCarry, session_key: u32, turn: u32, call: u32, batch: &mut Batch) {
+        let pending = carry.pending.take();
+        let list = if pending.is_some() { carry.recorded.clone() } else { rebuilt_list(carry) };
+        let (body_hash, left_out) = pending.map_or((None, None), |p| (Some(p.body_hash), p.left_out));
+        batch.prompts.push(PromptRow {
+            session_key,
+            turn,
+            call,
+            part_count: u32::try_from(list.len()).expect("a prompt has fewer than 2^32 parts"),
+            parts: list.to_text(),
+            body_hash,
+            left_out,
+        });
+    }
+}
+
+/// Returns what tells recorded parts apart.
+pub(super) fn recorded_identity(hash: &str, kind: &str, source: Option<&str>, reason: Option<&str>) -> u64 {
+    let optional = |text: Option<&str>| text.map_or_else(|| "-".to_owned(), |text| format!("+{text}"));
+    hash64(&[hash, kind, &optional(source), &optional(reason)].join("\n"))
+}
+
+fn put_into_slot(carry: &mut PromptCarry, slot: &str, number: u32) {
+    let in_history = !FRONT_SLOTS.contains(&slot);
+    match carry.slots.iter_mut().find(|(name, _)| name == slot) {
+        Some((_, part)) => {
+            let old = std::mem::replace(part, number);
+            carry.history.remove(old);
+        }
+        None => carry.slots.push((slot.to_owned(), number)),
+    }
+    if in_history {
+        carry.history.push(number);
+    }
+}
+
+fn rebuilt_list(carry: &PromptCarry) -> Ranges {
+    let mut list = Ranges::default();
+    for name in FRONT_SLOTS {
+        if let Some((_, part)) = carry.slots.iter().find(|(slot, _)| slot == name) {
+            list.push(*part);
+        }
+    }
+    list.extend(&carry.history);
+    list
+}

@@ -1,0 +1,91 @@
+//! How runs and sessions stand: what the source says, else what their last event tells.
+
+use agent_core::{EndReason, Ended, Status};
+use serde::{Deserialize, Serialize};
+
+use super::Session;
+
+/// What happened last, by which an end is judged when the source does not tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum LastThing {
+    /// Nothing that tells.
+    #[default]
+    Nothing,
+    /// A request that has no response.
+    Request,
+    /// The model spoke.
+    Response {
+        /// And asked for tools, whose results are not all in.
+        calls_tools: bool,
+    },
+    /// A tool's result came, and no response to it.
+    ToolResult,
+    /// The user broke it off.
+    Interrupt,
+    /// A call of the model failed.
+    Failure,
+}
+
+impl LastThing {
+    fn verdict(self) -> (Status, EndReason) {
+        match self {
+            Self::Response { calls_tools: false } => (Status::Completed, EndReason::Done),
+            Self::Interrupt => (Status::Cancelled, EndReason::UserInterrupt),
+            Self::Failure => (Status::Failed, EndReason::Failure),
+            // Asked and never answered: the process died, or the file was taken while it ran.
+            Self::Nothing | Self::Request | Self::Response { calls_tools: true } | Self::ToolResult => {
+                (Status::Unknown, EndReason::Unknown)
+            }
+        }
+    }
+}
+
+impl Session {
+    pub(super) fn session_ended(&mut self, ended: &Ended) {
+        let (status, reason) = self.carry.last_thing.verdict();
+        self.carry.ended = Some((
+            ended.status.unwrap_or(status).as_str().to_owned(),
+            ended.end_reason.unwrap_or(reason).as_str().to_owned(),
+        ));
+        let cost = ended.other.get("reported_cost_usd").and_then(serde_json::Value::as_str);
+        if let Some(cost) = cost.and_then(agent_core::PicoUsd::from_decimal)
+            && self.row.reported_cost_picousd.is_none()
+        {
+            self.row.reported_cost_picousd = i64::try_from(cost.0).ok();
+        }
+    }
+
+    pub(super) fn run_ended(&mut self, ended: &Ended) {
+        let (status, reason) = self.carry.last_thing.verdict();
+        if let Some(run) = self.runs.get_mut(self.carry.run) {
+            run.status = ended.status.unwrap_or(status).as_str().to_owned();
+            run.end_reason = ended.end_reason.unwrap_or(reason).as_str().to_owned();
+        }
+        self.carry.ended = Some((
+            ended.status.unwrap_or(status).as_str().to_owned(),
+            ended.end_reason.unwrap_or(reason).as_str().to_owned(),
+        ));
+    }
+
+    /// Gives the current run its verdict as far as it can be judged.
+    pub(super) fn settle_run(&mut self) {
+        let (status, reason) = self.verdict();
+        if let Some(run) = self.runs.get_mut(self.carry.run) {
+            run.status = status;
+            run.end_reason = reason;
+        }
+    }
+
+    /// Gives session and run their verdicts as far as they can be judged.
+    pub(super) fn settle_status(&mut self) {
+        self.settle_run();
+        (self.row.status, self.row.end_reason) = self.verdict();
+    }
+
+    fn verdict(&self) -> (String, String) {
+        self.carry.ended.clone().unwrap_or_else(|| {
+            let (status, reason) = self.carry.last_thing.verdict();
+            (status.as_str().to_owned(), reason.as_str().to_owned())
+        })
+    }
+}

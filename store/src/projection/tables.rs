@@ -1,0 +1,491 @@
+//! The tables of the projection, one struct each.
+//!
+//! Plain columns only, so that the same tables can stand in a lake: no keys, indexes, sequences or enums.
+//! Rows are appended; the few that change while a session is worked on are deleted and appended again in
+//! the transaction of the batch that changes them.
+
+use agent_core::Timestamp;
+use duckdb::arrow::datatypes::{Field, Schema};
+use duckdb::arrow::record_batch::RecordBatch;
+
+use super::columns::{Cell, table};
+
+table! {
+    /// A place that records came from, with what was read of it.
+    SourceRow = "main"."sources" {
+        /// Its number in the journal.
+        source_id: u32,
+        /// The format.
+        format: String,
+        /// The place.
+        path: String,
+        /// The session that its rows belong to.
+        session: String,
+        /// Rows in the journal.
+        rows: u64,
+        /// Events made of them and stored.
+        events: u64,
+        /// Events that were known already.
+        duplicates: u64,
+        /// Pieces that could not be read.
+        unread: u64,
+        /// The position of the record that opened it.
+        opened: u64,
+        /// The position of its last record.
+        position: u64,
+    }
+}
+
+table! {
+    /// A piece of a source that could not be read.
+    UnreadRow = "main"."unread" {
+        /// The source.
+        source_id: u32,
+        /// The row's number.
+        row: u64,
+        /// Why.
+        reason: String,
+        /// The record.
+        position: u64,
+    }
+}
+
+table! {
+    /// One session.
+    SessionRow = "main"."sessions" {
+        /// Its number here.
+        session_key: u32,
+        /// Its name at its source.
+        session: String,
+        /// The format that it was read from, or `api`.
+        source: Option<String>,
+        /// The session it came from.
+        parent: Option<String>,
+        /// How: `subagent` or `fork`.
+        parent_kind: Option<String>,
+        /// A fork: the last turn of the parent that it shares.
+        parent_turn: Option<u32>,
+        /// A sub-agent: the call that started it.
+        parent_call: Option<String>,
+        /// Who asked.
+        user: Option<String>,
+        /// The agent.
+        agent: Option<String>,
+        /// Its version.
+        agent_version: Option<String>,
+        /// A JSON list of the models that served it, in order of first use.
+        models: String,
+        /// A JSON list of the tools that it called.
+        tools: String,
+        /// The project.
+        project: Option<String>,
+        /// The working folder.
+        cwd: Option<String>,
+        /// The branch.
+        git_branch: Option<String>,
+        /// The permission mode.
+        permission_mode: Option<String>,
+        /// The title: the source's, else the first request.
+        title: Option<String>,
+        /// The earliest time in it.
+        started_at: Option<Timestamp>,
+        /// The latest time in it.
+        ended_at: Option<Timestamp>,
+        /// From first to last, in milliseconds.
+        duration_ms: Option<u64>,
+        /// How it stands, `agent_core::Status`.
+        status: String,
+        /// Why it ended, `agent_core::EndReason`.
+        end_reason: String,
+        /// Turns with a response.
+        turns: u32,
+        /// Runs (requests of the user).
+        runs: u32,
+        /// Responses of models.
+        model_calls: u32,
+        /// Calls of models that failed.
+        failed_model_calls: u32,
+        /// Tool calls.
+        tool_calls: u32,
+        /// Tool calls that failed.
+        failed_tool_calls: u32,
+        /// Times the user broke it off.
+        interrupts: u32,
+        /// Times its context was compacted.
+        compactions: u32,
+        /// Tokens.
+        uncached_input_tokens: Option<u64>,
+        /// Tokens.
+        cache_read_tokens: Option<u64>,
+        /// Tokens.
+        cache_write_5m_tokens: Option<u64>,
+        /// Tokens.
+        cache_write_1h_tokens: Option<u64>,
+        /// Tokens.
+        output_tokens: Option<u64>,
+        /// Tokens.
+        reasoning_tokens: Option<u64>,
+        /// The worst quality among its figures.
+        usage_quality: String,
+        /// What the agent says it cost, in 1e-12 USD.
+        reported_cost_picousd: Option<i64>,
+        /// The largest prompt, in tokens.
+        peak_prompt_tokens: Option<u64>,
+        /// The first turn in which a tool or a model call failed.
+        first_error_turn: Option<u32>,
+        /// Events that the source says it wrote.
+        events_emitted: Option<u64>,
+        /// Events that came in.
+        events_received: u64,
+        /// Events that are kept.
+        events_stored: u64,
+        /// Events that were known already.
+        events_duplicate: u64,
+        /// Pieces that could not be read.
+        events_refused: u64,
+        /// 64 bits of the id of its first message, by which copies of its beginning are found.
+        root: Option<u64>,
+        /// The position of the last record that changed it.
+        position: u64,
+        /// What the projection needs to go on with it, as JSON.
+        carry: String,
+    }
+}
+
+table! {
+    /// One event, without its payload: that stands in the journal.
+    EventRow = "main"."events" {
+        /// The session.
+        session_key: u32,
+        /// Its place in the session, from 0.
+        n: u32,
+        /// When.
+        ts: Option<Timestamp>,
+        /// What.
+        event_type: String,
+        /// The turn.
+        turn: u32,
+        /// The record.
+        position: u64,
+        /// Which of the record's events.
+        sub: u16,
+        /// 64 bits of its id.
+        id: u64,
+        /// 64 bits of its fact.
+        fact: Option<u64>,
+        /// 64 bits of its step.
+        step: Option<u64>,
+    }
+}
+
+table! {
+    /// One run: from a request of the user to its end.
+    RunRow = "behavior"."run_ends" {
+        /// The session.
+        session_key: u32,
+        /// Its number in the session, from 1.
+        run: u32,
+        /// The first turn.
+        first_turn: u32,
+        /// The last turn with a response so far.
+        last_turn: u32,
+        /// The request, at most 256 bytes.
+        task_preview: String,
+        /// When it began.
+        started_at: Option<Timestamp>,
+        /// When its last event came.
+        ended_at: Option<Timestamp>,
+        /// Its duration.
+        duration_ms: Option<u64>,
+        /// Turns.
+        turns: u32,
+        /// Tool calls.
+        tool_calls: u32,
+        /// Failed tool calls.
+        failed_tool_calls: u32,
+        /// How it ended.
+        status: String,
+        /// Why.
+        end_reason: String,
+    }
+}
+
+table! {
+    /// One turn: a prompt, its response, the tool calls and their results.
+    TurnRow = "behavior"."turns" {
+        /// The session.
+        session_key: u32,
+        /// Its number in the session, from 1.
+        turn: u32,
+        /// The run.
+        run: u32,
+        /// Its number in the run, from 1.
+        run_turn: u32,
+        /// The turn's native key: links to it survive a new mapping.
+        native: Option<String>,
+        /// Whether a model responded in it.
+        responded: bool,
+        /// When its first event came.
+        started_at: Option<Timestamp>,
+        /// When its last event came.
+        ended_at: Option<Timestamp>,
+        /// The first event's place.
+        first_n: u32,
+        /// The last event's place.
+        last_n: u32,
+        /// The user's words before it, at most 256 bytes.
+        user_preview: Option<String>,
+        /// The model's words, at most 256 bytes.
+        response_preview: Option<String>,
+        /// The model.
+        model: Option<String>,
+        /// Why the model stopped.
+        finish_reason: Option<String>,
+        /// The names of the tools called, a JSON list.
+        tools: String,
+        /// Tool calls.
+        tool_calls: u32,
+        /// Failed tool calls.
+        failed_tool_calls: u32,
+        /// Failed calls of the model.
+        failed_model_calls: u32,
+        /// The first error's words, at most 256 bytes.
+        error_preview: Option<String>,
+        /// Whether the user broke it off.
+        interrupted: bool,
+        /// Whether the context was compacted before it.
+        compacted: bool,
+        /// Tokens.
+        uncached_input_tokens: Option<u64>,
+        /// Tokens.
+        cache_read_tokens: Option<u64>,
+        /// Tokens.
+        cache_write_tokens: Option<u64>,
+        /// Tokens.
+        output_tokens: Option<u64>,
+        /// Tokens.
+        reasoning_tokens: Option<u64>,
+        /// How far the tokens can be trusted.
+        usage_quality: String,
+    }
+}
+
+table! {
+    /// One call of a model: the attempts of a turn are its calls 1, 2, ...
+    ModelCallRow = "cost"."model_calls" {
+        /// The session.
+        session_key: u32,
+        /// The turn.
+        turn: u32,
+        /// Its number in the turn, from 1.
+        call: u32,
+        /// The provider's id of the response.
+        response_id: Option<String>,
+        /// 64 bits that tell responses of the session apart.
+        response: u64,
+        /// When its first piece came.
+        started_at: Option<Timestamp>,
+        /// When its last piece came.
+        ended_at: Option<Timestamp>,
+        /// The provider.
+        provider: Option<String>,
+        /// The model that served.
+        model: Option<String>,
+        /// Why it stopped.
+        finish_reason: Option<String>,
+        /// What went wrong, at most 256 bytes.
+        error_preview: Option<String>,
+        /// Whether it failed.
+        failed: bool,
+        /// Tokens.
+        uncached_input_tokens: Option<u64>,
+        /// Tokens.
+        cache_read_tokens: Option<u64>,
+        /// Tokens.
+        cache_write_5m_tokens: Option<u64>,
+        /// Tokens.
+        cache_write_1h_tokens: Option<u64>,
+        /// Tokens.
+        output_tokens: Option<u64>,
+        /// Tokens.
+        reasoning_tokens: Option<u64>,
+        /// How far the tokens can be trusted.
+        usage_quality: String,
+        /// Bytes of text in the response, by which placeholders are found.
+        visible_bytes: u64,
+        /// To the first token.
+        time_to_first_token_ms: Option<u64>,
+        /// From request to end, as reported.
+        duration_ms: Option<u64>,
+        /// What the agent says it cost, in 1e-12 USD.
+        reported_cost_picousd: Option<i64>,
+    }
+}
+
+table! {
+    /// One tool call.
+    ToolCallRow = "behavior"."tool_calls" {
+        /// The session.
+        session_key: u32,
+        /// The turn that asked for it.
+        turn: u32,
+        /// Its number in the session, from 1.
+        call: u32,
+        /// Its id at the source.
+        call_id: String,
+        /// The tool.
+        name: String,
+        /// The input, at most 256 bytes.
+        input_preview: String,
+        /// Bytes of input.
+        input_bytes: u64,
+        /// How it ended; absent while it runs or when the source has no result.
+        status: Option<String>,
+        /// The exit code.
+        exit_code: Option<i64>,
+        /// The output, at most 256 bytes.
+        output_preview: Option<String>,
+        /// Bytes of output.
+        output_bytes: Option<u64>,
+        /// When it was asked for.
+        started_at: Option<Timestamp>,
+        /// When its result came.
+        ended_at: Option<Timestamp>,
+        /// How long it ran: reported, else from call to result.
+        duration_ms: Option<u64>,
+        /// Where the call's event stands: record.
+        position: u64,
+        /// Where the call's event stands: which of the record's events.
+        sub: u16,
+        /// Where the result's event stands.
+        end_position: Option<u64>,
+        /// Where the result's event stands.
+        end_sub: Option<u16>,
+    }
+}
+
+table! {
+    /// One part that stands, or stood, in a session's prompts.
+    PartRow = "main"."prompt_parts" {
+        /// The session.
+        session_key: u32,
+        /// Its number in the session, from 0.
+        part: u32,
+        /// `agent_core::ChunkKind`.
+        kind: String,
+        /// Where it comes from.
+        source: Option<String>,
+        /// Why it is there.
+        reason: Option<String>,
+        /// The role of the message it belongs to.
+        role: String,
+        /// Its size, exact for recorded prompts, near for rebuilt ones.
+        bytes: u64,
+        /// Its size in tokens.
+        tokens: Option<u64>,
+        /// How the tokens were counted.
+        tokens_basis: Option<String>,
+        /// The turn in whose prompt it stood first.
+        turn: u32,
+        /// The record that holds its bytes.
+        position: u64,
+        /// Which of the record's events.
+        sub: u16,
+        /// For a recorded prompt: the hash of the bytes.
+        hash: Option<String>,
+    }
+}
+
+table! {
+    /// One prompt: which parts stood in it, in order.
+    PromptRow = "main"."prompts" {
+        /// The session.
+        session_key: u32,
+        /// The turn.
+        turn: u32,
+        /// The call in the turn.
+        call: u32,
+        /// Ranges of part numbers, such as `0-4,7-12`, ends included.
+        parts: String,
+        /// How many parts.
+        part_count: u32,
+        /// The hash of the body, for recorded prompts.
+        body_hash: Option<String>,
+        /// What was left out, as JSON.
+        left_out: Option<String>,
+    }
+}
+
+table! {
+    /// A chunk of recorded prompts: where its bytes stand.
+    ChunkRow = "main"."chunks" {
+        /// The session.
+        session_key: u32,
+        /// BLAKE3 in hex.
+        hash: String,
+        /// The record.
+        position: u64,
+        /// Which of the record's events.
+        sub: u16,
+        /// Its size.
+        bytes: u64,
+    }
+}
+
+table! {
+    /// Something of memory.
+    MemoryEventRow = "learning"."memory_events" {
+        /// The session.
+        session_key: u32,
+        /// The turn.
+        turn: u32,
+        /// When.
+        ts: Option<Timestamp>,
+        /// `written`, `recalled`, `rejected` or `evicted`.
+        what: String,
+        /// The memory's key.
+        key: String,
+        /// Where it comes from.
+        source: Option<String>,
+        /// The record.
+        position: u64,
+    }
+}
+
+table! {
+    /// Something of skills.
+    SkillEventRow = "learning"."skill_events" {
+        /// The session.
+        session_key: u32,
+        /// The turn.
+        turn: u32,
+        /// When.
+        ts: Option<Timestamp>,
+        /// `listed`, `matched`, `rejected`, `created`, `updated`, `deprecated` or `write_rejected`.
+        what: String,
+        /// The skill.
+        skill: String,
+        /// Where it comes from.
+        source: Option<String>,
+        /// The record.
+        position: u64,
+    }
+}
+
+table! {
+    /// A judgement or a mark.
+    ScoreRow = "quality"."scores" {
+        /// The session.
+        session_key: u32,
+        /// The turn.
+        turn: u32,
+        /// When.
+        ts: Option<Timestamp>,
+        /// What was judged.
+        name: String,
+        /// In words.
+        label: Option<String>,
+        /// The record.
+        position: u64,
+    }
+}

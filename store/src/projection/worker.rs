@@ -1,0 +1,171 @@
+//! The thread that keeps the projection up with the journal.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use super::{Projection, ProjectionError};
+use crate::Position;
+
+/// Events in one transaction when there is much to do: large batches are what DuckDB is quick at.
+const BATCH_EVENTS: usize = 50_000;
+/// How long the thread waits for more before it writes a little.
+const GATHER: Duration = Duration::from_millis(40);
+/// Events written since the last checkpoint after which one is made, at the next quiet moment.
+const CHECKPOINT_EVENTS: u64 = 200_000;
+/// Quiet time after which what was written goes from the log into the file.
+const QUIET: Duration = Duration::from_secs(5);
+
+/// How far the projection has come.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Progress {
+    pub(crate) position: Position,
+    /// Grows with every commit.
+    pub(crate) commits: u64,
+    /// The sessions that the last commit changed.
+    pub(crate) changed: Arc<Vec<u32>>,
+    /// Why the thread has ended, if it has.
+    pub(crate) failed: Option<Arc<str>>,
+}
+
+/// The running thread.
+pub(crate) struct Worker {
+    wake: Option<SyncSender<()>>,
+    state: Arc<State>,
+    thread: Option<JoinHandle<Projection>>,
+}
+
+struct State {
+    /// A plain lock: held to copy a few words, never across a query or an await.
+    progress: Mutex<Progress>,
+    moved: Condvar,
+    watch: tokio::sync::watch::Sender<Progress>,
+}
+
+impl Worker {
+    /// Starts the thread. `last` tells where the journal ends.
+    pub(crate) fn start(projection: Projection, last: impl Fn() -> Position + Send + 'static) -> Self {
+        let progress = Progress { position: projection.position(), ..Default::default() };
+        let (watch, _) = tokio::sync::watch::channel(progress.clone());
+        let state = Arc::new(State { progress: Mutex::new(progress), moved: Condvar::new(), watch });
+        let (wake, woken) = sync_channel(1);
+        let shared = Arc::clone(&state);
+        let thread = std::thread::Builder::new()
+            .name("projection".to_owned())
+            .spawn(move || run(projection, &last, &woken, &shared))
+            .expect("the system gives a thread at the start");
+        Self { wake: Some(wake), state, thread: Some(thread) }
+    }
+
+    /// Returns a handle that tells the thread of new records.
+    pub(crate) fn waker(&self) -> impl Fn() + Send + Clone + 'static {
+        let wake = self.wake.clone();
+        move || {
+            if let Some(Err(TrySendError::Disconnected(()))) = wake.as_ref().map(|wake| wake.try_send(())) {
+                tracing::debug!("the projection has ended");
+            }
+        }
+    }
+
+    /// Returns how far it is, and follows it.
+    pub(crate) fn watch(&self) -> tokio::sync::watch::Receiver<Progress> {
+        self.state.watch.subscribe()
+    }
+
+    /// Waits until the tables hold `position`. Blocks; returns what stopped the thread if it has ended.
+    pub(crate) fn wait_for(&self, position: Position) -> Result<(), Arc<str>> {
+        let mut progress = self.state.progress.lock().expect("no holder of this lock panics");
+        while progress.position < position {
+            if let Some(failed) = &progress.failed {
+                return Err(Arc::clone(failed));
+            }
+            progress = self.state.moved.wait(progress).expect("no holder of this lock panics");
+        }
+        Ok(())
+    }
+
+    /// Ends the thread after its present batch and returns the projection.
+    pub(crate) fn stop(mut self) -> Option<Projection> {
+        self.wake = None;
+        self.thread.take().and_then(|thread| thread.join().ok())
+    }
+}
+
+fn run(
+    mut projection: Projection,
+    last: &dyn Fn() -> Position,
+    woken: &Receiver<()>,
+    state: &State,
+) -> Projection {
+    let mut since_checkpoint = 0;
+    loop {
+        match woken.recv_timeout(QUIET) {
+            Ok(()) => std::thread::sleep(GATHER),
+            Err(RecvTimeoutError::Timeout) if since_checkpoint > 0 => {
+                since_checkpoint = 0;
+                checkpoint(&projection);
+                continue;
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+        match catch_up(&mut projection, last, state, &mut since_checkpoint) {
+            Ok(()) => {}
+            Err(error) => {
+                tracing::error!(%error, "the projection has stopped; the journal goes on");
+                state.publish(|progress| progress.failed = Some(error.to_string().into()));
+                break;
+            }
+        }
+    }
+    if since_checkpoint > 0 {
+        checkpoint(&projection);
+    }
+    projection
+}
+
+fn catch_up(
+    projection: &mut Projection,
+    last: &dyn Fn() -> Position,
+    state: &State,
+    since_checkpoint: &mut u64,
+) -> Result<(), ProjectionError> {
+    loop {
+        let end = last();
+        if projection.position() >= end {
+            return Ok(());
+        }
+        let before = projection.position();
+        let started = Instant::now();
+        let changed = projection.advance(end, BATCH_EVENTS)?;
+        let records = projection.position().0 - before.0;
+        tracing::debug!(records, elapsed_ms = started.elapsed().as_millis(), "projected");
+        *since_checkpoint += records;
+        state.publish(|progress| {
+            progress.position = projection.position();
+            progress.commits += 1;
+            progress.changed = Arc::new(changed);
+        });
+        if *since_checkpoint >= CHECKPOINT_EVENTS {
+            *since_checkpoint = 0;
+            checkpoint(projection);
+        }
+    }
+}
+
+/// A checkpoint that fails is tried again at the next quiet moment; nothing is lost by it.
+fn checkpoint(projection: &Projection) {
+    if let Err(error) = projection.checkpoint() {
+        tracing::warn!(%error, "no checkpoint this time");
+    }
+}
+
+impl State {
+    fn publish(&self, change: impl FnOnce(&mut Progress)) {
+        let mut progress = self.progress.lock().expect("no holder of this lock panics");
+        change(&mut progress);
+        self.watch.send_replace(progress.clone());
+        self.moved.notify_all();
+    }
+}

@@ -1,0 +1,187 @@
+//! Events with their payloads, read back from the journal.
+
+use std::sync::Arc;
+
+use agent_core::Event;
+use rustc_hash::FxHashMap;
+
+use crate::projection::columns::Table;
+use crate::projection::started_event;
+use crate::projection::tables::{EventRow, SourceRow};
+use crate::{Mapped, Position, RecordKind, Row, Source, SourceId, Store, StoreError};
+
+/// An event with its place.
+#[derive(Clone, Debug)]
+pub struct FullEvent {
+    /// Its place in the session, from 0.
+    pub n: u32,
+    /// Its turn.
+    pub turn: u32,
+    /// The record that it came from.
+    pub position: Position,
+    /// The event.
+    pub event: Event,
+}
+
+/// A record as it came in.
+#[derive(Clone, Debug)]
+pub struct RawRecord {
+    /// Its position.
+    pub position: Position,
+    /// Where it came from: a path and the row's number.
+    pub place: Option<(String, u64)>,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// How many events are read back at a time.
+const CHUNK: u32 = 2000;
+
+impl Store {
+    /// Calls `take` with each event of the session, or of one turn, in order.
+    pub fn for_each_event<E: From<StoreError>>(
+        &self,
+        session_key: u32,
+        turn: Option<u32>,
+        mut take: impl FnMut(FullEvent) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut hydrator = Hydrator::new(self);
+        let mut from = 0;
+        loop {
+            let rows = self.event_rows(session_key, turn, from, from.saturating_add(CHUNK))?;
+            let Some(last) = rows.last() else {
+                match self.next_event(session_key, turn, from)? {
+                    Some(next) => {
+                        from = next;
+                        continue;
+                    }
+                    None => return Ok(()),
+                }
+            };
+            from = last.n + 1;
+            for row in &rows {
+                take(hydrator.full(row)?)?;
+            }
+        }
+    }
+
+    /// Returns the events of a turn.
+    pub fn turn_events(&self, session_key: u32, turn: u32) -> Result<Vec<FullEvent>, StoreError> {
+        let rows: Vec<EventRow> = self.select("session_key = ? AND turn = ? ORDER BY n", [session_key, turn])?;
+        let mut hydrator = Hydrator::new(self);
+        rows.iter().map(|row| hydrator.full(row)).collect()
+    }
+
+    /// Returns the event at a place.
+    pub fn event_at(&self, position: u64, sub: u16) -> Result<Event, StoreError> {
+        Hydrator::new(self).event(position, sub)
+    }
+
+    /// Returns the records that the events of a turn came from, each once.
+    pub fn turn_records(&self, session_key: u32, turn: u32) -> Result<Vec<RawRecord>, StoreError> {
+        let rows: Vec<EventRow> = self.select("session_key = ? AND turn = ? ORDER BY n", [session_key, turn])?;
+        let mut positions: Vec<u64> = rows.iter().map(|row| row.position).collect();
+        positions.dedup();
+        positions.into_iter().map(|position| self.raw_record(Position(position))).collect()
+    }
+
+    /// Returns one record as it came in.
+    pub fn raw_record(&self, position: Position) -> Result<RawRecord, StoreError> {
+        let record = self.journal().read(position)?;
+        let place = match self.source_row(record.source)? {
+            Some(source) => Some((source.path, record.number)),
+            None => None,
+        };
+        Ok(RawRecord { position, place, bytes: record.bytes })
+    }
+
+    pub(super) fn source_row(&self, id: SourceId) -> Result<Option<SourceRow>, StoreError> {
+        Ok(self.select("source_id = ?", [id.0])?.pop())
+    }
+
+    fn event_rows(&self, session_key: u32, turn: Option<u32>, from: u32, to: u32) -> Result<Vec<EventRow>, StoreError> {
+        match turn {
+            None => self.select("session_key = ? AND n >= ? AND n < ? ORDER BY n", [session_key, from, to]),
+            Some(turn) => self.select(
+                "session_key = ? AND turn = ? AND n >= ? AND n < ? ORDER BY n",
+                [session_key, turn, from, to],
+            ),
+        }
+    }
+
+    fn next_event(&self, session_key: u32, turn: Option<u32>, from: u32) -> Result<Option<u32>, StoreError> {
+        let of_turn = turn.map_or(String::new(), |turn| format!(" AND turn = {turn}"));
+        let sql = format!("SELECT min(n) FROM {} WHERE session_key = ? AND n >= ?{of_turn}", EventRow::full_name());
+        self.read(|connection| {
+            Ok(connection.prepare_cached(&sql)?.query_row([session_key, from], |row| row.get(0))?)
+        })
+    }
+}
+
+/// Maps records again to get at the payloads of events; neighbours in one record are mapped once.
+pub(super) struct Hydrator<'a> {
+    store: &'a Store,
+    sources: FxHashMap<SourceId, Arc<Source>>,
+    at: Option<u64>,
+    events: Vec<Option<Event>>,
+}
+
+impl<'a> Hydrator<'a> {
+    pub(super) fn new(store: &'a Store) -> Self {
+        Self { store, sources: FxHashMap::default(), at: None, events: Vec::new() }
+    }
+
+    fn full(&mut self, row: &EventRow) -> Result<FullEvent, StoreError> {
+        let event = self.event(row.position, row.sub)?;
+        Ok(FullEvent { n: row.n, turn: row.turn, position: Position(row.position), event })
+    }
+
+    /// Returns the event at a place.
+    pub(super) fn event(&mut self, position: u64, sub: u16) -> Result<Event, StoreError> {
+        if self.at != Some(position) {
+            self.events = self.map(Position(position))?.into_iter().map(Some).collect();
+            self.at = Some(position);
+        }
+        let event = self.events.get(usize::from(sub)).cloned().flatten();
+        event.ok_or_else(|| StoreError::Unreadable {
+            position,
+            reason: format!("it has no event {sub}; run `dashcam rebuild`"),
+        })
+    }
+
+    fn map(&mut self, position: Position) -> Result<Vec<Event>, StoreError> {
+        let record = self.store.journal().read(position)?;
+        let unreadable = |reason: String| StoreError::Unreadable { position: position.0, reason };
+        match record.kind {
+            RecordKind::Event => {
+                Event::from_json(&record.bytes).map(|event| vec![event]).map_err(|error| unreadable(error.to_string()))
+            }
+            RecordKind::Source => serde_json::from_slice(&record.bytes)
+                .map(|source| vec![started_event(&source)])
+                .map_err(|error| unreadable(error.to_string())),
+            RecordKind::Row => {
+                let source = self.source(record.source)?;
+                let mapper = self.store.mappers().get(&source.format);
+                let mapper = mapper.ok_or_else(|| unreadable(format!("no mapper for {}", source.format)))?;
+                let mut mapped = Mapped::default();
+                mapper.map(&source, Row { number: record.number, bytes: &record.bytes }, &mut mapped);
+                Ok(mapped.events)
+            }
+            kind => Err(unreadable(format!("it is of the kind {}", kind.as_str()))),
+        }
+    }
+
+    fn source(&mut self, id: SourceId) -> Result<Arc<Source>, StoreError> {
+        if let Some(source) = self.sources.get(&id) {
+            return Ok(Arc::clone(source));
+        }
+        let row = self.store.source_row(id)?;
+        let row = row.ok_or_else(|| StoreError::NotFound { what: "source", name: id.0.to_string() })?;
+        let record = self.store.journal().read(Position(row.opened))?;
+        let source: Source = serde_json::from_slice(&record.bytes)
+            .map_err(|error| StoreError::Unreadable { position: row.opened, reason: error.to_string() })?;
+        let source = Arc::new(source);
+        self.sources.insert(id, Arc::clone(&source));
+        Ok(source)
+    }
+}

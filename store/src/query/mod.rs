@@ -1,0 +1,15 @@
+//! Questions to the store, each answered by plain rows. All of them block; not for async threads.
+
+mod events;
+mod filter;
+mod prompts;
+mod sessions;
+mod sources;
+mod turns;
+
+pub use events::{FullEvent, RawRecord};
+pub use filter::{ListPlace, SessionFilter};
+pub use prompts::{Prompt, PromptChunk, PromptPartRow};
+pub use sessions::{FilterColumn, RUNNING_WITHIN_MS, SessionList};
+pub use sources::{SourceReport, StoreReport, UnreadPiece};
+pub use turns::{MinimapBucket, TurnKind};

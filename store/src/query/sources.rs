@@ -1,0 +1,98 @@
+//! What came in from where, and what could not be read.
+
+use crate::projection::tables::{SourceRow, UnreadRow};
+use crate::{SourceId, Store, StoreError};
+
+/// A piece that could not be read.
+pub type UnreadPiece = UnreadRow;
+
+/// What was read of one source.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SourceReport {
+    /// The source with its counts.
+    pub source: SourceRow,
+    /// Sessions that its events belong to (sub-agents told of in the same file included).
+    pub sessions: Vec<String>,
+    /// What could not be read, in order; at most as many as were asked for.
+    pub unread: Vec<UnreadPiece>,
+}
+
+/// The store in a few figures.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoreReport {
+    /// Sessions.
+    pub sessions: u64,
+    /// Events.
+    pub events: u64,
+    /// Events that came again.
+    pub duplicates: u64,
+    /// Sources.
+    pub sources: u64,
+    /// Pieces that could not be read.
+    pub unread: u64,
+    /// Sequence numbers that are missing in sessions that number their events.
+    pub missing: u64,
+}
+
+impl Store {
+    /// Returns what was read of a source, once the tables have it.
+    pub fn source_report(&self, id: SourceId, max_unread: u32) -> Result<Option<SourceReport>, StoreError> {
+        let Some(source) = self.source_row(id)? else { return Ok(None) };
+        let unread = self.select(
+            &format!("source_id = ? ORDER BY row, position LIMIT {max_unread}"),
+            [source.source_id],
+        )?;
+        let children = "SELECT session FROM main.sessions WHERE session = ? OR parent = ? AND starts_with(session, ? || '/') ORDER BY session_key";
+        let sessions = self.read(|connection| {
+            let mut statement = connection.prepare_cached(children)?;
+            let mut rows = statement.query([&source.session, &source.session, &source.session])?;
+            let mut sessions = Vec::new();
+            while let Some(row) = rows.next()? {
+                sessions.push(row.get(0)?);
+            }
+            Ok(sessions)
+        })?;
+        Ok(Some(SourceReport { source, sessions, unread }))
+    }
+
+    /// Returns the sources of a session.
+    pub fn sources_of(&self, session: &str) -> Result<Vec<SourceRow>, StoreError> {
+        self.select("session = ? ORDER BY source_id", [session])
+    }
+
+    /// Returns all sources, those with unread pieces first.
+    pub fn sources(&self, limit: u32) -> Result<Vec<SourceRow>, StoreError> {
+        self.select(&format!("true ORDER BY unread > 0 DESC, source_id DESC LIMIT {limit}"), [])
+    }
+
+    /// Returns the pieces of a session's sources that could not be read.
+    pub fn unread_of(&self, session: &str, limit: u32) -> Result<Vec<UnreadPiece>, StoreError> {
+        self.select(
+            &format!(
+                "source_id IN (SELECT source_id FROM main.sources WHERE session = ?) ORDER BY source_id, row LIMIT {limit}"
+            ),
+            [session],
+        )
+    }
+
+    /// Returns the store in a few figures.
+    pub fn report(&self) -> Result<StoreReport, StoreError> {
+        let sql = "SELECT (SELECT count(*) FROM main.sessions), (SELECT count(*) FROM main.events),
+                (SELECT coalesce(sum(events_duplicate), 0)::UBIGINT FROM main.sessions),
+                (SELECT count(*) FROM main.sources), (SELECT count(*) FROM main.unread),
+                (SELECT coalesce(sum(greatest(events_emitted::BIGINT - events_stored::BIGINT, 0)), 0)::UBIGINT
+                 FROM main.sessions WHERE events_emitted IS NOT NULL)";
+        self.read(|connection| {
+            Ok(connection.prepare_cached(sql)?.query_row([], |row| {
+                Ok(StoreReport {
+                    sessions: row.get::<_, i64>(0)?.unsigned_abs(),
+                    events: row.get::<_, i64>(1)?.unsigned_abs(),
+                    duplicates: row.get(2)?,
+                    sources: row.get::<_, i64>(3)?.unsigned_abs(),
+                    unread: row.get::<_, i64>(4)?.unsigned_abs(),
+                    missing: row.get(5)?,
+                })
+            })?)
+        })
+    }
+}

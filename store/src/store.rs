@@ -1,0 +1,366 @@
+//! The one handle to a data folder: append, wait, query.
+
+use std::fs::{self, File, TryLockError};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use duckdb::Connection;
+use tokio::sync::{oneshot, watch};
+
+use crate::live::LiveState;
+use crate::projection::{Progress, Projection, Worker};
+use crate::readers::Readers;
+use crate::{
+    Committed, Journal, JournalError, JournalWriter, Mappers, Position, ProjectionError, Record, RecordKind,
+    Source, SourceCursor, SourceId,
+};
+
+/// Says why the store could not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Another process has the data folder.
+    #[error("the data folder {folder} is in use by another dashcam (process {process})")]
+    InUse {
+        /// The folder.
+        folder: PathBuf,
+        /// The process that holds it, as it wrote it down.
+        process: String,
+    },
+    /// The file system refused.
+    #[error("cannot {action} {path}: {cause}")]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The system's answer.
+        cause: std::io::Error,
+    },
+    /// The journal.
+    #[error(transparent)]
+    Journal(#[from] Arc<JournalError>),
+    /// The projection.
+    #[error(transparent)]
+    Projection(#[from] ProjectionError),
+    /// The projection has stopped.
+    #[error("the tables are no longer kept up: {0}")]
+    Stopped(Arc<str>),
+    /// Too much waits to be written; try again.
+    #[error("too much waits to be written; try again in a moment")]
+    Busy,
+    /// There is no such thing.
+    #[error("no {what} {name}")]
+    NotFound {
+        /// What was sought: session, turn, ...
+        what: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// A prefix fits more than one session.
+    #[error("{prefix} fits {count} sessions, among them {some}; give more of the name")]
+    Ambiguous {
+        /// What was given.
+        prefix: String,
+        /// How many it fits.
+        count: usize,
+        /// A few of them.
+        some: String,
+    },
+    /// A record cannot be read as what it is.
+    #[error("record {position} cannot be read: {reason}")]
+    Unreadable {
+        /// The record.
+        position: u64,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl From<JournalError> for StoreError {
+    fn from(error: JournalError) -> Self {
+        Self::Journal(Arc::new(error))
+    }
+}
+
+impl From<duckdb::Error> for StoreError {
+    fn from(error: duckdb::Error) -> Self {
+        Self::Projection(ProjectionError::Query(error))
+    }
+}
+
+/// An open data folder. Cheap to clone; the folder is let go when the last clone is dropped.
+#[derive(Clone)]
+pub struct Store {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    folder: PathBuf,
+    journal: Journal,
+    mappers: Arc<Mappers>,
+    /// A plain lock: held to look up or move a few words, never across I/O or an await.
+    live: Arc<Mutex<LiveState>>,
+    readers: Readers,
+    // Dropped in this order: what waits is written, then projected, and the lock goes last.
+    writer: Option<JournalWriter>,
+    worker: Option<Worker>,
+    torn_bytes: u64,
+    _lock: File,
+}
+
+impl Store {
+    /// Opens the data folder, makes it when there is none, and brings the tables up to the journal in the
+    /// background. Tables of another version are made again first.
+    pub fn open(folder: &Path, mappers: Mappers) -> Result<Self, StoreError> {
+        let fail = |action| move |cause| StoreError::Io { action, path: folder.to_owned(), cause };
+        fs::create_dir_all(folder).map_err(fail("make"))?;
+        let lock = lock(folder)?;
+        let (journal, opened) = Journal::open(&folder.join("journal"))?;
+        let mappers = Arc::new(mappers);
+        let live = Arc::new(Mutex::new(LiveState::open(folder, &journal)?));
+        let projection = open_projection(folder, &journal, &mappers)?;
+        let readers = Readers::new(|| projection.reader())?;
+        let behind = projection.position() < journal.last();
+        let worker = {
+            let journal = journal.clone();
+            Worker::start(projection, move || journal.last())
+        };
+        let wake = worker.waker();
+        if behind {
+            wake();
+        }
+        let writer = {
+            let live = Arc::clone(&live);
+            JournalWriter::start(
+                &journal,
+                Box::new(move |committed, records| {
+                    live.lock().expect("no holder of this lock panics").apply_all(committed.first, records);
+                    wake();
+                }),
+            )?
+        };
+        let inner = Inner {
+            folder: folder.to_owned(),
+            journal,
+            mappers,
+            live,
+            readers,
+            writer: Some(writer),
+            worker: Some(worker),
+            torn_bytes: opened.torn_bytes,
+            _lock: lock,
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Makes the tables again from the journal in a file beside the old one and puts it in its place.
+    /// Returns how many records were read. `progress` is told how many are done and how many there are.
+    pub fn rebuild(folder: &Path, mappers: Mappers, progress: &mut dyn FnMut(u64, u64)) -> Result<u64, StoreError> {
+        let _lock = lock(folder)?;
+        let (journal, _) = Journal::open(&folder.join("journal"))?;
+        rebuild(folder, &journal, &Arc::new(mappers), progress)?;
+        Ok(journal.last().0)
+    }
+
+    /// Returns the data folder.
+    pub fn folder(&self) -> &Path {
+        &self.inner.folder
+    }
+
+    /// Returns the journal.
+    pub fn journal(&self) -> &Journal {
+        &self.inner.journal
+    }
+
+    pub(crate) fn mappers(&self) -> &Mappers {
+        &self.inner.mappers
+    }
+
+    /// Returns how many bytes of an unfinished commit were cut off the journal's end at the opening.
+    pub fn torn_bytes(&self) -> u64 {
+        self.inner.torn_bytes
+    }
+
+    /// Opens a source: from now on rows can be appended under its number.
+    pub fn open_source(&self, source: &Source) -> Result<SourceId, StoreError> {
+        let id = self.live().next_source();
+        let bytes = serde_json::to_vec(source).expect("a source has string keys only");
+        self.append(vec![Record { kind: RecordKind::Source, source: id, number: 0, read_to: 0, bytes }])?;
+        Ok(id)
+    }
+
+    /// Appends the records in order and waits until they are safe on disk. Blocks; not for async threads.
+    pub fn append(&self, records: Vec<Record>) -> Result<Committed, StoreError> {
+        Ok(self.writer().append(records)?)
+    }
+
+    /// Appends the records in order; the answer comes when they are safe on disk. Refuses at once with
+    /// [`StoreError::Busy`] when too much waits already.
+    pub fn try_append(
+        &self,
+        records: Vec<Record>,
+    ) -> Result<oneshot::Receiver<Result<Committed, Arc<JournalError>>>, StoreError> {
+        self.writer().try_append(records).map_err(|_| StoreError::Busy)
+    }
+
+    /// Returns the newest source at `path` and how far it has been read.
+    pub fn source_at(&self, path: &str) -> Option<SourceCursor> {
+        self.live().source_at(path).cloned()
+    }
+
+    /// Returns the newest source of each place.
+    pub fn source_cursors(&self) -> Vec<SourceCursor> {
+        self.live().sources().cloned().collect()
+    }
+
+    /// Waits until the tables hold everything up to `position`. Blocks; not for async threads.
+    pub fn wait_until_projected(&self, position: Position) -> Result<(), StoreError> {
+        self.worker().wait_for(position).map_err(StoreError::Stopped)
+    }
+
+    /// Returns how far the tables are behind, and follows it.
+    pub(crate) fn progress(&self) -> watch::Receiver<Progress> {
+        self.worker().watch()
+    }
+
+    /// Returns how many records the tables are behind the journal.
+    pub fn lag(&self) -> u64 {
+        let projected = self.progress().borrow().position;
+        self.inner.journal.last().0.saturating_sub(projected.0)
+    }
+
+    /// Runs a query on one of the readers' connections. Blocks; not for async threads.
+    pub(crate) fn read<T>(
+        &self,
+        query: impl FnOnce(&Connection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.inner.readers.with(query)
+    }
+
+    fn live(&self) -> MutexGuard<'_, LiveState> {
+        self.inner.live.lock().expect("no holder of this lock panics")
+    }
+
+    fn writer(&self) -> &JournalWriter {
+        self.inner.writer.as_ref().expect("it is taken at the drop only")
+    }
+
+    fn worker(&self) -> &Worker {
+        self.inner.worker.as_ref().expect("it is taken at the drop only")
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.writer = None;
+        let live = self.live.lock().expect("no holder of this lock panics");
+        if let Err(error) = live.save(&self.folder) {
+            tracing::warn!(%error, "the live state was not saved; the next start replays the journal");
+        }
+        drop(live);
+        if let Some(worker) = self.worker.take() {
+            worker.stop();
+        }
+    }
+}
+
+/// Takes the folder for this process alone.
+fn lock(folder: &Path) -> Result<File, StoreError> {
+    let path = folder.join("lock");
+    let fail = |action| {
+        let path = path.clone();
+        move |cause| StoreError::Io { action, path, cause }
+    };
+    let mut file =
+        File::options().create(true).truncate(false).read(true).write(true).open(&path).map_err(fail("open"))?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            let process = fs::read_to_string(&path).unwrap_or_default().trim().to_owned();
+            return Err(StoreError::InUse { folder: folder.to_owned(), process });
+        }
+        Err(TryLockError::Error(cause)) => return Err(fail("lock")(cause)),
+    }
+    file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())).map_err(fail("write"))?;
+    Ok(file)
+}
+
+fn database_path(folder: &Path) -> PathBuf {
+    folder.join("dashcam.duckdb")
+}
+
+fn open_projection(folder: &Path, journal: &Journal, mappers: &Arc<Mappers>) -> Result<Projection, StoreError> {
+    let path = database_path(folder);
+    match Projection::open(&path, journal, mappers) {
+        Ok(Some(projection)) if projection.position() <= journal.last() => return Ok(projection),
+        Ok(Some(_)) => tracing::warn!("the tables are ahead of the journal; making them again"),
+        Ok(None) => tracing::warn!("the tables are of another version; making them again from the journal"),
+        Err(error @ ProjectionError::Library { .. }) => return Err(error.into()),
+        Err(error) => {
+            tracing::warn!(%error, "the tables cannot be opened; making them again from the journal");
+            set_aside(&path)?;
+        }
+    }
+    rebuild(folder, journal, mappers, &mut |_, _| {})?;
+    let projection = Projection::open(&path, journal, mappers)?;
+    projection.ok_or_else(|| StoreError::Stopped("the tables that were just made are of another version".into()))
+}
+
+/// Keeps a file that cannot be opened under another name, so that it can be looked at.
+fn set_aside(path: &Path) -> Result<(), StoreError> {
+    for (from, to) in [(path.to_owned(), path.with_extension("broken")), (wal(path), wal(&path.with_extension("broken")))] {
+        if from.exists() {
+            fs::rename(&from, &to).map_err(|cause| StoreError::Io { action: "set aside", path: from, cause })?;
+        }
+    }
+    Ok(())
+}
+
+fn wal(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".wal");
+    PathBuf::from(name)
+}
+
+/// Records in one batch while the tables are made again.
+const REBUILD_BATCH: usize = 50_000;
+
+fn rebuild(
+    folder: &Path,
+    journal: &Journal,
+    mappers: &Arc<Mappers>,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<(), StoreError> {
+    let path = database_path(folder);
+    let beside = path.with_extension("rebuilding");
+    let fail = |path: &Path| {
+        let path = path.to_owned();
+        move |cause| StoreError::Io { action: "replace", path, cause }
+    };
+    for old in [beside.clone(), wal(&beside)] {
+        if old.exists() {
+            fs::remove_file(&old).map_err(fail(&old))?;
+        }
+    }
+    let mut projection = Projection::open(&beside, journal, mappers)?
+        .ok_or_else(|| StoreError::Stopped("an empty file is of another version".into()))?;
+    let last = journal.last();
+    let mut since_checkpoint = 0;
+    while projection.position() < last {
+        let before = projection.position().0;
+        projection.advance(last, REBUILD_BATCH)?;
+        since_checkpoint += projection.position().0 - before;
+        if since_checkpoint > 200_000 {
+            projection.checkpoint()?;
+            since_checkpoint = 0;
+        }
+        progress(projection.position().0, last.0);
+    }
+    projection.checkpoint()?;
+    drop(projection);
+    if wal(&path).exists() {
+        fs::remove_file(wal(&path)).map_err(fail(&path))?;
+    }
+    fs::rename(&beside, &path).map_err(fail(&beside))
+}
