@@ -79,6 +79,9 @@ fn number_of(shape: &DocumentShape, lane: usize, index: u64) -> u64 {
     2 + index * lanes(shape) + lane as u64
 }
 
+/// What takes a record: its number and its bytes.
+pub type TakeRecord<'a, E> = dyn FnMut(u64, &[u8]) -> Result<(), E> + 'a;
+
 /// Reads the document in `file` from its beginning and gives each record's number and bytes to `take`.
 ///
 /// Two passes: the first collects the header and the places of the arrays, the second gives out their
@@ -91,7 +94,7 @@ fn number_of(shape: &DocumentShape, lane: usize, index: u64) -> u64 {
 pub fn read_document<F, E>(
     file: &mut F,
     shape: &DocumentShape,
-    take: &mut dyn FnMut(u64, &[u8]) -> Result<(), E>,
+    take: &mut TakeRecord<'_, E>,
 ) -> Result<DocumentEnd, E>
 where
     F: Read + Seek,

@@ -2,3 +2,20 @@
 
 pub mod document;
 pub mod formats;
+mod files;
+pub mod http;
+mod import;
+mod lines;
+mod places;
+pub mod report;
+mod watch;
+
+pub use files::{FoundFile, files_below};
+pub use places::{Place, agent_places};
+pub use watch::{WatchNews, Watcher};
+pub use import::{ImportError, Imported, ImportedFile, Importer};
+
+/// Returns the mappers of all formats, for the store.
+pub fn mappers() -> store::Mappers {
+    store::Mappers::new(formats::all().into_iter().map(|format| format as Box<dyn store::Mapper>).collect())
+}

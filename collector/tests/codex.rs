@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use agent_core::{Block, Body, Event, ToolStatus, Usage};
+use agent_core::{Block, Body, Event, ModelResponded, ToolStatus, Usage};
 use collector::formats::{self, Format, Layout};
 use serde_json::{Value, json};
 use store::{Mapped, Row, Source};
@@ -25,7 +25,8 @@ fn rollouts() -> Vec<PathBuf> {
         eprintln!("skipped: no corpus at {}", corpus.display());
         return Vec::new();
     };
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    let mut paths: Vec<PathBuf> =
+        entries.map(|entry| entry.expect("the folder can be read").path()).collect();
     paths.sort();
     paths
 }
@@ -85,20 +86,23 @@ impl Sums {
             Body::UserInterrupted(_) => self.interrupts += 1,
             Body::ContextCompacted(_) => self.compactions += 1,
             Body::TurnStarted(started) => self.models.extend(started.model.clone()),
-            Body::ModelResponded(piece) if piece.last_piece => {
-                // The same sum twice is one report.
-                if piece.usage_so_far.is_none() || piece.usage_so_far != self.last_so_far {
-                    self.reports += 1;
-                    self.tokens = self.tokens.plus(piece.usage);
-                    self.last_so_far = piece.usage_so_far.or(self.last_so_far);
-                }
-            }
+            Body::ModelResponded(piece) if piece.last_piece => self.report(piece),
             Body::ModelResponded(piece) => {
                 self.answers +=
                     u64::from(piece.content.iter().any(|block| matches!(block, Block::Text { .. })));
             }
             _ => {}
         }
+    }
+
+    fn report(&mut self, piece: &ModelResponded) {
+        // The same sum twice is one report.
+        if piece.usage_so_far.is_some() && piece.usage_so_far == self.last_so_far {
+            return;
+        }
+        self.reports += 1;
+        self.tokens = self.tokens.plus(piece.usage);
+        self.last_so_far = piece.usage_so_far.or(self.last_so_far);
     }
 
     fn told(&self) -> Value {
@@ -125,13 +129,13 @@ fn sums_agree_with_an_independent_reading() {
         .stdout
         .split(|&byte| byte == b'\n')
         .filter(|line| !line.is_empty())
-        .map(|line| serde_json::from_slice(line).unwrap())
+        .map(|line| serde_json::from_slice(line).expect("one object a line"))
         .collect();
     assert_eq!(expected.len(), paths.len());
 
     let format = codex();
     for (path, expected) in paths.iter().zip(expected) {
-        let bytes = fs::read(path).unwrap();
+        let bytes = fs::read(path).expect("the file can be read");
         let source = open(&*format, path, &bytes);
         let mut sums = Sums::default();
         for row in rows(&bytes) {
@@ -145,7 +149,7 @@ fn sums_agree_with_an_independent_reading() {
 fn every_row_means_something_whatever_the_order() {
     let format = codex();
     for path in rollouts() {
-        let bytes = fs::read(&path).unwrap();
+        let bytes = fs::read(&path).expect("the file can be read");
         let source = open(&*format, &path, &bytes);
         let rows = rows(&bytes);
         let forward: Vec<Mapped> = rows.iter().map(|row| map(&*format, &source, *row)).collect();
@@ -171,7 +175,7 @@ fn a_longer_snapshot_repeats_the_events_of_a_shorter_one() {
         return;
     };
     let read = |path: &Path| -> Vec<Event> {
-        let bytes = fs::read(path).unwrap();
+        let bytes = fs::read(path).expect("the file can be read");
         let source = open(&*format, path, &bytes);
         rows(&bytes).into_iter().flat_map(|row| map(&*format, &source, row).events).collect()
     };

@@ -28,6 +28,8 @@ pub struct SourceCursor {
     pub read_to: u64,
     /// Rows taken in.
     pub rows: u64,
+    /// The number of the last row.
+    pub last_number: u64,
     /// For a document: a hash of each record, by which an unchanged one is known when it is written anew.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub record_hashes: Vec<u64>,
@@ -135,6 +137,7 @@ impl LiveState {
             is_document: source.is_document,
             read_to: 0,
             rows: 0,
+            last_number: 0,
             record_hashes: Vec::new(),
             position,
         };
@@ -161,6 +164,7 @@ impl LiveState {
 fn move_cursor(cursor: &mut SourceCursor, position: Position, record: &Record) {
     cursor.read_to = record.read_to;
     cursor.position = position;
+    cursor.last_number = cursor.last_number.max(record.number);
     if record.kind != RecordKind::Row {
         return;
     }

@@ -16,6 +16,20 @@ use crate::{
     Source, SourceCursor, SourceId,
 };
 
+/// What the last commit of the tables changed.
+#[derive(Clone, Debug, Default)]
+pub struct Change {
+    /// The position that the tables have reached. Whoever missed a commit sees it jump.
+    pub position: Position,
+    /// The numbers of the sessions that the last commit changed.
+    pub sessions: Arc<Vec<u32>>,
+}
+
+/// Records that the tables may be behind before bulk intake is refused.
+const MAX_LAG_RECORDS: u64 = 2_000_000;
+/// Free bytes on the disk below which bulk intake is refused: what is in hand must still find room.
+const MIN_FREE_BYTES: u64 = 256 << 20;
+
 /// Says why the store could not do what was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -228,6 +242,21 @@ impl Store {
     pub fn lag(&self) -> u64 {
         let projected = self.progress().borrow().position;
         self.inner.journal.last().0.saturating_sub(projected.0)
+    }
+
+    /// Returns whether bulk intake is to be refused for now: the tables are far behind, or the disk is nearly
+    /// full.
+    pub fn is_overloaded(&self) -> bool {
+        if self.lag() > MAX_LAG_RECORDS {
+            return true;
+        }
+        // A file system that does not tell its free space is not refused for it: the write itself will fail.
+        fs4::available_space(&self.inner.folder).is_ok_and(|free| free < MIN_FREE_BYTES)
+    }
+
+    /// Follows the commits of the tables.
+    pub fn changes(&self) -> watch::Receiver<Change> {
+        self.worker().changes()
     }
 
     /// Runs a query on one of the readers' connections. Blocks; not for async threads.

@@ -60,10 +60,13 @@ fn a_bare_array_has_no_header() {
     assert_eq!(fault, None);
 }
 
+/// A document, the records that it gives, and what is wrong with it.
+type Case = (&'static str, &'static [(u64, &'static str)], DocumentFault);
+
 #[test]
 fn damage_is_named_and_the_whole_part_is_read() {
     let torn = |offset, inside: &str| DocumentFault::Torn { offset, inside: inside.to_owned() };
-    let cases: &[(&str, &[(u64, &str)], DocumentFault)] = &[
+    let cases: &[Case] = &[
         ("", &[], torn(0, "nothing: it is empty")),
         ("7", &[], DocumentFault::Malformed { offset: 0, expected: "an object or an array" }),
         (r#"{"a":1,"lo"#, &[(1, r#"{"a":1}"#)], torn(7, "a value")),

@@ -10,7 +10,7 @@ mod wire;
 use std::path::Path;
 
 use agent_core::{
-    ArtifactProduced, Body, ChunkKind, ContextAdded, Ended, EndReason, SessionStarted, Status, TurnStarted,
+    ArtifactProduced, Body, ChunkKind, ContextAdded, EndReason, Ended, SessionStarted, Status, TurnStarted,
 };
 use memchr::memmem;
 use store::{Mapped, Mapper, Row, Source};
@@ -75,7 +75,9 @@ fn is_bare_conversation(head: &DocumentHead) -> bool {
         #[serde(rename = "")]
         message: Plain,
     }
-    let plain = |record: &Vec<u8>| serde_json::from_slice::<Wrapped>(record).is_ok_and(|it| it.message.role != "tool");
+    let plain = |record: &Vec<u8>| {
+        serde_json::from_slice::<Wrapped>(record).is_ok_and(|it| it.message.role != "tool")
+    };
     let marked = |record: &Vec<u8>| {
         [&b"mswea_bash_command"[..], b"<returncode>", b"MINI_SWE_AGENT_FINAL_OUTPUT"]
             .iter()
@@ -142,7 +144,8 @@ fn map_header(record: &Record, emit: &mut Emit<'_>) {
         emit.push(None, Body::TurnStarted(turn));
     }
     let tools = [config.tools.as_ref(), model.and_then(|model| model.tools.as_ref())];
-    let tools = tools.into_iter().chain([model.and_then(|model| model.model_kwargs.as_ref()?.tools.as_ref())]);
+    let tools =
+        tools.into_iter().chain([model.and_then(|model| model.model_kwargs.as_ref()?.tools.as_ref())]);
     if let Some(Tools(schema)) = tools.flatten().next() {
         let context = ContextAdded {
             kind: Some(ChunkKind::ToolSchema),

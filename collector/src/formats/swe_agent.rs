@@ -12,12 +12,12 @@ mod wire;
 
 use std::path::Path;
 
-use agent_core::{ArtifactProduced, Body, Ended, EndReason, Status, TurnStarted};
+use agent_core::{ArtifactProduced, Body, EndReason, Ended, Status, TurnStarted};
 use memchr::memmem;
 use store::{Mapped, Mapper, Row, Source};
 
 use self::reading::Reading;
-use self::wire::{Info, Record, ReplayConfig};
+use self::wire::{HistoryMarks, Info, Marks, Record, ReplayConfig, StepMarks};
 use super::emit::{self, Emit, about_agent, note, said};
 use super::rows::read_line;
 use super::{Described, DocumentShape, Format, Layout};
@@ -33,16 +33,10 @@ pub(super) struct SweAgent;
 
 impl Format for SweAgent {
     fn sniff(&self, head: &[u8]) -> Option<Layout> {
-        let bytes = head;
-        let head = DocumentHead::read(head, &SHAPE).filter(|head| !head.is_array)?;
-        let ours = |key: &str, marks: &[&[u8]]| {
-            let begun = head.begun.iter().find(|(begun, _)| *begun == key);
-            // The first element may be longer than the head: then its beginning must do.
-            begun.is_some_and(|(_, at)| marks.iter().any(|mark| memmem::find(&bytes[*at..], mark).is_some()))
-        };
-        let steps = ours("trajectory", &[b"\"observation\"", b"\"thought\""]);
-        let history = ours("history", &[b"\"agent\"", b"\"message_type\"", b"\"is_demo\"", b"\"thought\""]);
-        let empty = head.begun.len() == SHAPE.arrays.len() && head.elements.is_empty();
+        let parsed = DocumentHead::read(head, &SHAPE).filter(|parsed| !parsed.is_array)?;
+        let steps = is_ours::<StepMarks>(&parsed, head, "trajectory", b"\"observation\"");
+        let history = is_ours::<HistoryMarks>(&parsed, head, "history", b"\"message_type\"");
+        let empty = parsed.begun.len() == SHAPE.arrays.len() && parsed.elements.is_empty();
         (steps || history || empty).then_some(Layout::Document(&SHAPE))
     }
 
@@ -60,6 +54,17 @@ impl Format for SweAgent {
         }
         Described { session: emit::session_name(NAME, naming.into_iter()), about }
     }
+}
+
+/// Says whether an array begins in the head and its elements have the marks; where the first element is longer
+/// than the head, a word of its beginning must do.
+fn is_ours<M: Marks>(parsed: &DocumentHead, head: &[u8], key: &str, word: &[u8]) -> bool {
+    let Some((_, at)) = parsed.begun.iter().find(|(begun, _)| *begun == key) else { return false };
+    let mut elements = parsed.elements.iter().filter(|(of, _)| *of == key).peekable();
+    if elements.peek().is_none() {
+        return memmem::find(&head[*at..], word).is_some();
+    }
+    elements.any(|(_, element)| serde_json::from_slice::<M>(element).is_ok_and(|marks| marks.are_ours()))
 }
 
 impl Mapper for SweAgent {

@@ -144,3 +144,25 @@ fn read_varint(bytes: &mut &[u8]) -> Option<u64> {
     }
     None
 }
+
+impl Record {
+    /// Returns the record as one line of JSON: content that is UTF-8 as `text`, else in `base64`.
+    pub fn to_json_line(&self, position: Position) -> String {
+        use base64::Engine;
+        let mut line = serde_json::json!({"position": position.0, "kind": self.kind.as_str()});
+        if self.source.0 > 0 {
+            line["source"] = self.source.0.into();
+            line["read_to"] = self.read_to.into();
+        }
+        if self.number > 0 {
+            line["row"] = self.number.into();
+        }
+        match std::str::from_utf8(&self.bytes) {
+            Ok(text) => line["text"] = text.into(),
+            Err(_) => {
+                line["base64"] = base64::engine::general_purpose::STANDARD.encode(&self.bytes).into();
+            }
+        }
+        line.to_string()
+    }
+}

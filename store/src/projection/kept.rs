@@ -40,10 +40,6 @@ impl<K: Hash + Eq + Copy + Ord, T: Table + Clone> KeptRows<K, T> {
         self.0.contains_key(&key)
     }
 
-    pub(super) fn get(&self, key: K) -> Option<&T> {
-        self.0.get(&key).map(|kept| &kept.row)
-    }
-
     /// Returns the row to be changed.
     pub(super) fn get_mut(&mut self, key: K) -> Option<&mut T> {
         let kept = self.0.get_mut(&key)?;

@@ -416,6 +416,11 @@ impl Projection {
     }
 }
 
+/// Returns 64 bits by which an observation is known: its id and its revision.
+pub fn event_identity(event: &Event) -> u64 {
+    event.id.hash64().wrapping_add(event.rev.wrapping_mul(0x9E37_79B9_7F4A_7C15))
+}
+
 /// Returns the event that the opening of a source is.
 pub(crate) fn started_event(source: &Source) -> Event {
     let id = EventId::derived(&[b"source", source.format.as_bytes(), source.session.as_bytes()]);

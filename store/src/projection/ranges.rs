@@ -55,10 +55,6 @@ impl Ranges {
         self.0.splice(at..=at, [(from, part), (part + 1, to)].into_iter().filter(|(from, to)| from < to));
     }
 
-    pub(crate) fn clear(&mut self) {
-        self.0.clear();
-    }
-
     pub(crate) fn len(&self) -> usize {
         self.0.iter().map(|(from, to)| (to - from) as usize).sum()
     }

@@ -36,6 +36,10 @@ pub(super) struct Carry {
     /// The call of the current turn, and whether pieces without a response id still belong to it.
     call: u32,
     response_open: bool,
+    /// Whether the last call has no usage yet and nothing came since that begins another.
+    awaits_usage: bool,
+    /// Whether costs were reported with calls; then a total of the session adds nothing.
+    costs_by_call: bool,
     model: Option<String>,
     provider: Option<String>,
     usage_so_far: Option<Usage>,
@@ -175,7 +179,7 @@ impl Session {
         if let Some(seq) = event.seq {
             self.row.events_emitted = self.row.events_emitted.max(Some(seq));
         }
-        let id = event.id.hash64().wrapping_add(event.rev.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let id = super::event_identity(event);
         let fact = event.fact.as_deref().map(hash64);
         if self.is_replayed(id, fact) {
             self.row.events_duplicate += 1;
@@ -284,6 +288,7 @@ impl Session {
             Body::ContextCompacted(compacted) => {
                 self.row.compactions += 1;
                 self.carry.response_open = false;
+                self.carry.awaits_usage = false;
                 self.prompt.compact(&mut self.carry.prompt, compacted.dropped_calls.as_deref());
                 let turn = self.input_turn();
                 self.carry.compacted = true;
@@ -358,6 +363,7 @@ impl Session {
 
     fn user_messaged(&mut self, event: &Event, message: &agent_core::UserMessaged) -> u32 {
         self.carry.response_open = false;
+        self.carry.awaits_usage = false;
         if message.starts_run() {
             if message.origin != Some(Origin::Agent) {
                 self.follow_branch(event);

@@ -41,6 +41,7 @@ struct State {
     progress: Mutex<Progress>,
     moved: Condvar,
     watch: tokio::sync::watch::Sender<Progress>,
+    changes: tokio::sync::watch::Sender<crate::Change>,
 }
 
 impl Worker {
@@ -48,7 +49,7 @@ impl Worker {
     pub(crate) fn start(projection: Projection, last: impl Fn() -> Position + Send + 'static) -> Self {
         let progress = Progress { position: projection.position(), ..Default::default() };
         let (watch, _) = tokio::sync::watch::channel(progress.clone());
-        let state = Arc::new(State { progress: Mutex::new(progress), moved: Condvar::new(), watch });
+        let state = Arc::new(State { progress: Mutex::new(progress), moved: Condvar::new(), watch, changes: tokio::sync::watch::channel(crate::Change::default()).0 });
         let (wake, woken) = sync_channel(1);
         let shared = Arc::clone(&state);
         let thread = std::thread::Builder::new()
@@ -71,6 +72,11 @@ impl Worker {
     /// Returns how far it is, and follows it.
     pub(crate) fn watch(&self) -> tokio::sync::watch::Receiver<Progress> {
         self.state.watch.subscribe()
+    }
+
+    /// Follows what the commits change.
+    pub(crate) fn changes(&self) -> tokio::sync::watch::Receiver<crate::Change> {
+        self.state.changes.subscribe()
     }
 
     /// Waits until the tables hold `position`. Blocks; returns what stopped the thread if it has ended.
@@ -166,6 +172,10 @@ impl State {
         let mut progress = self.progress.lock().expect("no holder of this lock panics");
         change(&mut progress);
         self.watch.send_replace(progress.clone());
+        self.changes.send_replace(crate::Change {
+            position: progress.position,
+            sessions: Arc::clone(&progress.changed),
+        });
         self.moved.notify_all();
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agent_core::Event;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::projection::columns::Table;
 use crate::projection::started_event;
@@ -63,6 +63,31 @@ impl Store {
                 take(hydrator.full(row)?)?;
             }
         }
+    }
+
+    /// Returns which of the events, given by session and [`crate::event_identity`], the tables hold.
+    pub fn known_events(&self, asked: &[(&str, u64)]) -> Result<FxHashSet<u64>, StoreError> {
+        let mut by_session: FxHashMap<&str, Vec<u64>> = FxHashMap::default();
+        for (session, identity) in asked {
+            by_session.entry(session).or_default().push(*identity);
+        }
+        let mut known = FxHashSet::default();
+        self.read(|connection| {
+            for (session, identities) in by_session {
+                let key: Option<u32> = connection
+                    .prepare_cached("SELECT max(session_key) FROM main.sessions WHERE session = ?")?
+                    .query_row([session], |row| row.get(0))?;
+                let Some(key) = key else { continue };
+                let list = identities.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
+                let sql = format!("SELECT id FROM main.events WHERE session_key = {key} AND id IN ({list})");
+                let mut statement = connection.prepare(&sql)?;
+                let mut rows = statement.query([])?;
+                while let Some(row) = rows.next()? {
+                    known.insert(row.get(0)?);
+                }
+            }
+            Ok(known)
+        })
     }
 
     /// Returns the events of a turn.

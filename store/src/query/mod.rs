@@ -3,8 +3,10 @@
 mod events;
 mod filter;
 mod prompts;
+mod search;
 mod sessions;
 mod sources;
+mod summary;
 mod turns;
 
 pub use events::{FullEvent, RawRecord};
@@ -12,4 +14,5 @@ pub use filter::{ListPlace, SessionFilter};
 pub use prompts::{Prompt, PromptChunk, PromptPartRow};
 pub use sessions::{FilterColumn, RUNNING_WITHIN_MS, SessionList};
 pub use sources::{SourceReport, StoreReport, UnreadPiece};
+pub use summary::{KindSum, PromptDifference, PromptSummary};
 pub use turns::{MinimapBucket, TurnKind};

@@ -32,12 +32,8 @@ impl<'a> Draft<'a> {
         self.value = EventId::derived(&[b"codex", session, &number, text.as_bytes()]).to_string();
         self.step = None;
         self.ts = None;
-        if let Some((written, read)) = time {
-            self.ts = read;
-            if read.is_none() {
-                self.unread(Unread(format!("timestamp {written} is none")));
-            }
-        }
+        // A time that is none leaves the event without one (`ts_quality: missing`); the row itself was read.
+        self.ts = time.and_then(|(_, read)| read);
     }
 
     /// Sets the native id of the item that is being mapped.

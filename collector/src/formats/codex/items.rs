@@ -12,6 +12,9 @@ use super::outputs::{self, Outcome};
 use super::skills;
 use super::wire::{Item, text_of, value_of, words_of};
 
+/// Marks the end of a tool that the provider ran: the response goes on after it.
+const WITHIN_RESPONSE: &str = "within_response";
+
 /// Maps one item. An item of an unknown kind maps to an event that only keeps it in reach.
 pub(super) fn map(draft: &mut Draft<'_>, payload: &str) -> serde_json::Result<()> {
     let item: Item<'_> = serde_json::from_str(payload)?;
@@ -162,6 +165,3 @@ fn push_ended(
     }
     draft.push(call_id, Body::ToolEnded(ended));
 }
-
-/// Marks the end of a tool that the provider ran: the response goes on after it.
-const WITHIN_RESPONSE: &str = "within_response";

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     fn raw(json: &str) -> Box<RawValue> {
-        RawValue::from_string(json.to_owned()).unwrap()
+        RawValue::from_string(json.to_owned()).expect("the case is JSON")
     }
 
     #[test]

@@ -16,8 +16,18 @@ pub(super) struct Outcome {
 }
 
 /// First lines of the head that the runtime writes over a command's output.
-const HEADS: [&str; 7] =
-    ["Chunk ID:", "Exit code:", "Wall time:", "Process exited", "Process running", "Script ", "Command:"];
+const HEADS: [&str; 10] = [
+    "Chunk ID:",
+    "Exit code:",
+    "Wall time:",
+    "Process exited",
+    "Process running",
+    "Script completed",
+    "Script running",
+    "Script failed",
+    "Script error",
+    "Script terminated",
+];
 
 /// Words of the runtime for a call that somebody, or a rule that somebody set, refused.
 const REFUSALS: [&str; 7] = [
@@ -208,7 +218,7 @@ mod tests {
     use super::*;
 
     fn read(output: &str) -> (Option<ToolStatus>, Option<i64>, Option<u64>) {
-        let raw = RawValue::from_string(output.to_owned()).unwrap();
+        let raw = RawValue::from_string(output.to_owned()).expect("the case is JSON");
         let outcome = outcome(Some(&raw));
         (outcome.status, outcome.exit_code, outcome.duration_ms)
     }
@@ -233,6 +243,7 @@ mod tests {
             (r#""patch rejected: writing outside of the project; rejected""#, (Some(Rejected), None, None)),
             (r#""failed to parse function arguments: missing field""#, (Some(Failed), None, None)),
             (r#""the build says: error: no""#, (None, None, None)),
+            (r#""Script x.sh: not found""#, (None, None, None)),
             (r#""Plan updated""#, (Some(Succeeded), None, None)),
             (
                 r#"[{"type":"input_text","text":"Script completed\nWall time 0.1 seconds\nOutput:\n"}]"#,

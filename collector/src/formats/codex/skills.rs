@@ -73,9 +73,9 @@ pub(super) fn read(draft: &mut Draft<'_>, call_id: &str, command: &str) {
 fn files_read(command: &str) -> Vec<&str> {
     let mut found = Vec::new();
     for simple in command.split(['\n', ';', '|', '&']).flat_map(|part| part.split("\\n")) {
-        let mut words = simple.split([' ', '"', '\'', '`', '(', ')', '{', '}', ',', '[', ']', ':']);
+        let words = simple.split([' ', '"', '\'', '`', '(', ')', '{', '}', ',', '[', ']', ':']);
         let mut reading = false;
-        while let Some(word) = words.next() {
+        for word in words {
             reading |= READERS.contains(&word);
             // From here on the command writes.
             if word.starts_with('>') {

@@ -199,6 +199,59 @@ fn items_become_events() {
 }
 
 #[test]
+fn pictures_are_told_by_size_and_never_copied() {
+    let url = format!("data:image/png;base64,{}", "A".repeat(400));
+    let png = Block::Media { media_type: "image/png".into(), bytes: 300 };
+    let parts = json!([{"type": "input_text", "text": "see"}, {"type": "input_image", "image_url": url},
+        {"type": "input_image", "image_url": null}]);
+    let said = only(&item(json!({"type": "message", "role": "user", "content": parts})));
+    let Body::UserMessaged(message) = &said.body else { panic!("{said:?}") };
+    assert_eq!((message.text.as_str(), &message.media), ("see", &vec![png.clone()]));
+
+    let made =
+        json!({"type": "image_generation_call", "id": "i", "status": "completed", "result": "A".repeat(400)});
+    let result = json!({"type": "function_call_output", "call_id": "c", "output": parts});
+    for payload in [made, result] {
+        let events = events(&item(payload));
+        let Body::ToolEnded(end) = &events.last().expect("there is an end").body else {
+            panic!("{events:?}")
+        };
+        assert!(events.iter().all(|event| !event.to_json().contains("AAAA")));
+        // Only what the provider ran stands within the response.
+        assert_eq!(end.other.contains_key("within_response"), end.call_id == "i");
+    }
+}
+
+#[test]
+fn notices_that_are_no_copies_count() {
+    let cases = [
+        (
+            json!({"type": "thread_name_updated", "thread_name": "Fix it"}),
+            "session.titled",
+            json!({"title": "Fix it"}),
+        ),
+        (
+            json!({"type": "collab_agent_spawn_end", "call_id": "c", "new_thread_id": "k", "new_agent_role": "scout"}),
+            "subagent.started",
+            json!({"session": "k", "call_id": "c", "name": "scout"}),
+        ),
+        (
+            json!({"type": "agent_message", "message": "x", "memory_citation":
+                {"entries": [{"path": "/m/a.md", "lineStart": 1, "note": "n"}]}}),
+            "memory.recalled",
+            json!({"key": "/m/a.md", "source": "memory_citation", "text": "n"}),
+        ),
+    ];
+    for (payload, name, data) in cases {
+        let event = only(&notice(payload));
+        assert_eq!((event.body.name(), event.body.data().to_value()), (name, data));
+    }
+    let skill = "<skill>\n<name>pdf</name>\n<path>/s/pdf/SKILL.md</path>\nread it</skill>";
+    let given = briefs(&item(json!({"type": "message", "role": "user", "content": skill})));
+    assert_eq!(given[1], "skill.matched pdf");
+}
+
+#[test]
 fn copies_and_side_notes_stay_in_reach_without_counting() {
     for kind in [
         "user_message",

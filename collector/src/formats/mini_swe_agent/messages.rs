@@ -6,7 +6,7 @@ use agent_core::{
 };
 use serde_json::value::RawValue;
 
-use super::super::chat::{arguments, text_of, usage_of};
+use super::super::chat::{Function, arguments, text_of, usage_of};
 use super::super::emit::{Emit, call_id, dollars, object_of, said, unix_seconds};
 use super::wire::{Extra, Item, Message, Response};
 
@@ -76,8 +76,7 @@ fn assistant(message: &Message, emit: &mut Emit<'_>) {
 /// Returns the calls of a message: as tool calls, as parsed actions, or (1.x) as the one block of commands.
 fn calls_of(message: &Message, text: &str) -> Vec<Call> {
     if let Some(calls) = message.tool_calls.as_ref().filter(|calls| !calls.is_empty()) {
-        let name_of =
-            |function: Option<&super::super::chat::Function>| function.and_then(|it| it.name.clone());
+        let name_of = |function: Option<&Function>| function.and_then(|it| it.name.clone());
         return calls
             .iter()
             .map(|call| Call {
@@ -97,7 +96,7 @@ fn calls_of(message: &Message, text: &str) -> Vec<Call> {
             })
             .collect();
     }
-    only_action(text).map(|command| shell_call(command)).into_iter().collect()
+    only_action(text).map(shell_call).into_iter().collect()
 }
 
 fn shell_call(command: &str) -> Call {

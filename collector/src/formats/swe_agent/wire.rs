@@ -1,6 +1,7 @@
 //! What stands in a trajectory file, as far as it is read.
 
 use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::value::RawValue;
 
 use super::super::chat::ToolCall;
@@ -140,4 +141,52 @@ pub(super) struct ModelConfig {
 pub(super) struct ProblemStatement {
     #[serde(default)]
     pub(super) id: Option<String>,
+}
+
+/// What tells an element of a long array from those of other agents.
+pub(super) trait Marks: DeserializeOwned {
+    /// Says whether the element is this agent's.
+    fn are_ours(&self) -> bool;
+}
+
+/// The marks of a message of the history.
+#[derive(Deserialize)]
+pub(super) struct HistoryMarks {
+    history: MessageMarks,
+}
+
+#[derive(Deserialize)]
+struct MessageMarks {
+    role: Option<String>,
+    agent: Option<IgnoredAny>,
+    message_type: Option<IgnoredAny>,
+    is_demo: Option<IgnoredAny>,
+    thought: Option<IgnoredAny>,
+}
+
+impl Marks for HistoryMarks {
+    fn are_ours(&self) -> bool {
+        let MessageMarks { role, agent, message_type, is_demo, thought } = &self.history;
+        role.is_some() && [agent, message_type, is_demo, thought].iter().any(|mark| mark.is_some())
+    }
+}
+
+/// The marks of a step.
+#[derive(Deserialize)]
+pub(super) struct StepMarks {
+    trajectory: ActionMarks,
+}
+
+#[derive(Deserialize)]
+struct ActionMarks {
+    action: Option<IgnoredAny>,
+    observation: Option<IgnoredAny>,
+    response: Option<IgnoredAny>,
+}
+
+impl Marks for StepMarks {
+    fn are_ours(&self) -> bool {
+        let ActionMarks { action, observation, response } = &self.trajectory;
+        action.is_some() && observation.is_some() && response.is_some()
+    }
 }

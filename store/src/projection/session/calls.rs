@@ -27,11 +27,16 @@ impl Session {
             Some((_, Some(place))) => place,
             Some((id, None)) => self.new_call(id, event, context),
             None if self.carry.response_open => (self.carry.turn, self.carry.call),
+            // Some sources write a response's usage after the results of its calls.
+            None if piece.content.is_empty() && self.carry.awaits_usage => (self.carry.turn, self.carry.call),
             // A report with no response before it (of a compaction, say) is a call with nothing to show.
             None => self.new_call(hash64(&event.id.to_string()), event, context),
         };
         self.load_turn(turn, context.database)?;
         self.load_call(turn, call, context.database)?;
+        if !usage.is_empty() {
+            self.carry.awaits_usage = false;
+        }
         self.add_piece(turn, call, event, piece, usage);
         self.carry.response_open = !piece.last_piece;
         self.note_response(turn, event, piece);
@@ -67,6 +72,7 @@ impl Session {
         self.responses.insert(response, (turn, call));
         self.carry.turn_responded = true;
         self.carry.run_responded = true;
+        self.carry.awaits_usage = true;
         self.row.model_calls += 1;
         self.carry.quality_counts[UsageQuality::Missing as usize] += 1;
         self.calls.insert_new(
@@ -147,6 +153,7 @@ impl Session {
             add(sum, tokens);
         }
         if after.2 != before.2 {
+            self.carry.costs_by_call = true;
             let more = after.2.unwrap_or(0) - before.2.unwrap_or(0);
             sums.reported_cost_picousd = Some(sums.reported_cost_picousd.unwrap_or(0) + more);
         }

@@ -42,29 +42,30 @@ impl LastThing {
 
 impl Session {
     pub(super) fn session_ended(&mut self, ended: &Ended) {
-        let (status, reason) = self.carry.last_thing.verdict();
-        self.carry.ended = Some((
-            ended.status.unwrap_or(status).as_str().to_owned(),
-            ended.end_reason.unwrap_or(reason).as_str().to_owned(),
-        ));
+        self.carry.ended = Some(self.said_or_judged(ended));
         let cost = ended.other.get("reported_cost_usd").and_then(serde_json::Value::as_str);
         if let Some(cost) = cost.and_then(agent_core::PicoUsd::from_decimal)
-            && self.row.reported_cost_picousd.is_none()
+            && !self.carry.costs_by_call
         {
             self.row.reported_cost_picousd = i64::try_from(cost.0).ok();
         }
     }
 
     pub(super) fn run_ended(&mut self, ended: &Ended) {
-        let (status, reason) = self.carry.last_thing.verdict();
+        let (status, reason) = self.said_or_judged(ended);
         if let Some(run) = self.runs.get_mut(self.carry.run) {
-            run.status = ended.status.unwrap_or(status).as_str().to_owned();
-            run.end_reason = ended.end_reason.unwrap_or(reason).as_str().to_owned();
+            run.status.clone_from(&status);
+            run.end_reason.clone_from(&reason);
         }
-        self.carry.ended = Some((
-            ended.status.unwrap_or(status).as_str().to_owned(),
-            ended.end_reason.unwrap_or(reason).as_str().to_owned(),
-        ));
+        self.carry.ended = Some((status, reason));
+    }
+
+    /// Returns what the source says of the end, and where it does not tell, what the last event tells.
+    fn said_or_judged(&self, ended: &Ended) -> (String, String) {
+        let (status, reason) = self.carry.last_thing.verdict();
+        let status = ended.status.filter(|&said| said != Status::Unknown).unwrap_or(status);
+        let reason = ended.end_reason.filter(|&said| said != EndReason::Unknown).unwrap_or(reason);
+        (status.as_str().to_owned(), reason.as_str().to_owned())
     }
 
     /// Gives the current run its verdict as far as it can be judged.

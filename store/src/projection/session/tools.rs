@@ -65,7 +65,10 @@ impl Session {
         place: Place,
         context: &mut Context<'_>,
     ) -> duckdb::Result<u32> {
-        self.carry.response_open = false;
+        // What the provider runs itself ends in the middle of the response.
+        if end.other.get("within_response") != Some(&serde_json::Value::Bool(true)) {
+            self.carry.response_open = false;
+        }
         let id = hash64(&end.call_id);
         self.load_tool(id, &end.call_id, context.database)?;
         if !self.tools.contains(id) {

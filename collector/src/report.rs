@@ -1,0 +1,134 @@
+//! What an import says of each file.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use store::StoreError;
+
+use crate::{ImportError, Imported, ImportedFile, Importer, files_below};
+
+/// Pieces that are listed for a file; the rest is counted in the store and on its page.
+const LISTED_PIECES: u32 = 1000;
+
+/// One file, for scripts: names fixed and versioned.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FileLine {
+    /// The file.
+    pub path: String,
+    /// Its format.
+    pub format: String,
+    /// The sessions in it.
+    pub sessions: Vec<String>,
+    /// Its rows.
+    pub rows: u64,
+    /// Events that are new by this import.
+    pub events: u64,
+    /// Events that were known: from another copy, or from an earlier import of this file.
+    pub duplicates: u64,
+    /// What could not be read.
+    pub skipped: Vec<Skipped>,
+}
+
+/// A piece that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Skipped {
+    /// The line's number, or the place in the document.
+    pub line: u64,
+    /// Why.
+    pub reason: String,
+}
+
+impl fmt::Display for FileLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}: {}, {} sessions, {} rows, {} new events, {} known",
+            self.path,
+            self.format,
+            self.sessions.len(),
+            self.rows,
+            self.events,
+            self.duplicates
+        )?;
+        for skipped in &self.skipped {
+            write!(f, "\n  line {}: {}", skipped.line, skipped.reason)?;
+        }
+        Ok(())
+    }
+}
+
+/// What an import of several files came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ImportReport {
+    /// Files of no known format.
+    pub not_sessions: u64,
+    /// What went wrong, in sentences that name the file.
+    pub problems: Vec<String>,
+}
+
+/// Brings in the file or all session files below a folder, and gives a line on each to `emit`. One bad file
+/// does not stop the others.
+pub fn import_path(
+    importer: &Importer,
+    path: &Path,
+    progress: &mut dyn FnMut(u64),
+    emit: &mut dyn FnMut(&FileLine) -> io::Result<()>,
+    report: &mut ImportReport,
+) -> io::Result<()> {
+    let named_file = path.is_file();
+    let files = files_below(path, &mut |path, error| {
+        report.problems.push(format!("cannot read {}: {error}", path.display()));
+    });
+    for file in files {
+        match import_one(importer, &file.path, progress) {
+            Ok(Some(line)) => emit(&line)?,
+            Ok(None) if named_file => {
+                report.problems.push(format!("{} is of no known session format", path.display()));
+            }
+            Ok(None) => report.not_sessions += 1,
+            Err(error) => report.problems.push(error.to_string()),
+        }
+    }
+    Ok(())
+}
+
+fn import_one(
+    importer: &Importer,
+    path: &Path,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Option<FileLine>, ImportError> {
+    let stored = |cause: StoreError| ImportError::Store { path: path.to_owned(), cause };
+    let before = match importer.store().source_at(&canonical(path)) {
+        Some(cursor) => importer.store().source_report(cursor.id, 0).map_err(stored)?,
+        None => None,
+    };
+    let Imported::Session(file) = importer.import(path, progress)? else { return Ok(None) };
+    importer.store().wait_until_projected(file.position).map_err(stored)?;
+    let after = importer.store().source_report(file.source, LISTED_PIECES).map_err(stored)?;
+    let Some(after) = after else { return Ok(None) };
+    let known_events = before.filter(|before| before.source.source_id == file.source.0).map_or(0, |b| b.source.events);
+    Ok(Some(line_of(path, &file, &after, known_events)))
+}
+
+fn line_of(path: &Path, file: &ImportedFile, report: &store::SourceReport, known_events: u64) -> FileLine {
+    let mut skipped: Vec<Skipped> =
+        report.unread.iter().map(|piece| Skipped { line: piece.row, reason: piece.reason.clone() }).collect();
+    if let Some(line) = file.unfinished_row {
+        skipped.push(Skipped { line, reason: "the file ends in the middle of this row; it is read when it is whole".to_owned() });
+    }
+    FileLine {
+        path: path.display().to_string(),
+        format: file.format.clone(),
+        sessions: report.sessions.clone(),
+        rows: report.source.rows,
+        events: report.source.events - known_events,
+        duplicates: report.source.duplicates + known_events,
+        skipped,
+    }
+}
+
+fn canonical(path: &Path) -> String {
+    std::fs::canonicalize(path).map_or_else(|_| path.to_string_lossy().into_owned(), |path| path.to_string_lossy().into_owned())
+}

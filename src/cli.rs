@@ -1,0 +1,73 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Exit code: the answer was given, and shows a fault or nothing found.
+pub const FAULTY: u8 = 1;
+/// Exit code: it could not be done. (clap uses 2 for words it does not know.)
+pub const FAILED: u8 = 3;
+
+/// The flight recorder for AI agents.
+#[derive(Debug, Parser)]
+#[command(version, about, max_term_width = 100)]
+pub struct Cli {
+    #[command(flatten)]
+    common: Common,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What every subcommand takes.
+#[derive(Clone, Debug, Args)]
+pub struct Common {
+    /// The data folder [default: the platform's, such as ~/.local/share/dashcam]
+    #[arg(long, global = true, env = "DASHCAM_DATA", value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Print JSON Lines for scripts
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// The time zone that times are given and shown in, such as Europe/Berlin [default: the machine's]
+    #[arg(long, global = true, value_name = "ZONE")]
+    pub tz: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Read session files, once
+    Import(crate::import::ImportArgs),
+    /// List sessions, newest first
+    Sessions(crate::questions::SessionsArgs),
+    /// Print the events of a session, or of one turn
+    Show(crate::questions::ShowArgs),
+    /// Print the prompt of a turn: its bytes on stdout, how exact it is on stderr
+    Prompt(crate::questions::PromptArgs),
+    /// Print what changed in the prompt from one turn to another
+    Diff(crate::questions::DiffArgs),
+    /// Make the tables again from the journal
+    Rebuild,
+    /// Tell how the data folder is, and what is wrong with it
+    Doctor(crate::questions::DoctorArgs),
+    /// Look into the journal
+    #[command(subcommand)]
+    Journal(crate::journal::JournalCommand),
+}
+
+impl Cli {
+    /// Runs the subcommand.
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        let common = &self.common;
+        match self.command {
+            Command::Import(args) => crate::import::run(common, &args),
+            Command::Sessions(args) => crate::questions::sessions(common, args),
+            Command::Show(args) => crate::questions::show(common, args),
+            Command::Prompt(args) => crate::questions::prompt(common, args),
+            Command::Diff(args) => crate::questions::diff(common, args),
+            Command::Rebuild => crate::rebuild::run(common),
+            Command::Doctor(args) => crate::questions::doctor(common, args),
+            Command::Journal(command) => crate::journal::run(common, &command),
+        }
+    }
+}

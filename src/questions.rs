@@ -1,0 +1,158 @@
+//! `sessions`, `show`, `prompt`, `diff` and `doctor`: questions to the data folder.
+
+use std::io::{BufWriter, ErrorKind, Write};
+use std::process::ExitCode;
+
+use clap::Args;
+use store::SessionFilter;
+use viewer::reports::{Question, ReportError, Style, answer};
+
+use crate::cli::{Common, FAULTY};
+
+/// What `sessions` takes.
+#[derive(Debug, Args)]
+pub struct SessionsArgs {
+    /// Who asked
+    #[arg(long)]
+    user: Option<String>,
+    /// Active at or after: "yesterday 15:00", "2026-11-30", RFC 3339
+    #[arg(long, value_name = "TIME")]
+    from: Option<String>,
+    /// Active before
+    #[arg(long, value_name = "TIME")]
+    to: Option<String>,
+    /// The agent, such as claude-code
+    #[arg(long)]
+    agent: Option<String>,
+    /// A model that served it
+    #[arg(long)]
+    model: Option<String>,
+    /// The project
+    #[arg(long)]
+    project: Option<String>,
+    /// running, completed, failed, cancelled, handed_off or unknown
+    #[arg(long)]
+    status: Option<String>,
+    /// A tool that it called
+    #[arg(long)]
+    tool: Option<String>,
+    /// Words in titles, requests, answers, tool inputs and outputs (the first 256 bytes of each)
+    #[arg(long)]
+    text: Option<String>,
+    /// Only sessions in which something failed
+    #[arg(long)]
+    errors: bool,
+    /// Only the sub-agents and forks of this session
+    #[arg(long, value_name = "SESSION")]
+    parent: Option<String>,
+    /// At most so many
+    #[arg(long, value_name = "N")]
+    limit: Option<u32>,
+}
+
+/// Lists sessions.
+pub fn sessions(common: &Common, args: SessionsArgs) -> anyhow::Result<ExitCode> {
+    let times = viewer::times::Times::new(common.tz.as_deref())?;
+    let from = args.from.as_deref().map(|text| times.read(text)).transpose()?;
+    let to = args.to.as_deref().map(|text| times.read(text)).transpose()?;
+    if from.is_some() || to.is_some() {
+        eprintln!("dashcam: times are in {}", times.zone_name());
+    }
+    let filter = SessionFilter {
+        user: args.user,
+        from,
+        to,
+        agent: args.agent,
+        model: args.model,
+        project: args.project,
+        status: args.status,
+        tool: args.tool,
+        text: args.text,
+        has_error: args.errors,
+        parent: args.parent,
+        top_only: false,
+        limit: args.limit,
+        after: None,
+    };
+    ask(common, &Question::Sessions { filter })
+}
+
+/// What `show` takes.
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    /// The session's name, or a unique beginning of it
+    session: String,
+    /// Only this turn
+    #[arg(long, value_name = "N")]
+    turn: Option<u32>,
+}
+
+/// Prints events.
+pub fn show(common: &Common, args: ShowArgs) -> anyhow::Result<ExitCode> {
+    ask(common, &Question::Show { session: args.session, turn: args.turn })
+}
+
+/// What `prompt` takes.
+#[derive(Debug, Args)]
+pub struct PromptArgs {
+    /// The session's name, or a unique beginning of it
+    session: String,
+    /// The turn
+    turn: u32,
+    /// The call of the model in the turn: more than one when it was tried again
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    call: u32,
+}
+
+/// Prints a prompt.
+pub fn prompt(common: &Common, args: PromptArgs) -> anyhow::Result<ExitCode> {
+    ask(common, &Question::Prompt { session: args.session, turn: args.turn, call: args.call })
+}
+
+/// What `diff` takes.
+#[derive(Debug, Args)]
+pub struct DiffArgs {
+    /// The session's name, or a unique beginning of it
+    session: String,
+    /// The later turn
+    turn: u32,
+    /// The earlier turn [default: the one before]
+    against: Option<u32>,
+}
+
+/// Prints what changed between two prompts.
+pub fn diff(common: &Common, args: DiffArgs) -> anyhow::Result<ExitCode> {
+    ask(common, &Question::Diff { session: args.session, turn: args.turn, against: args.against })
+}
+
+/// What `doctor` takes.
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// Verify every commit of the journal
+    #[arg(long)]
+    verify: bool,
+}
+
+/// Tells how the data folder is.
+pub fn doctor(common: &Common, args: DoctorArgs) -> anyhow::Result<ExitCode> {
+    ask(common, &Question::Doctor { verify: args.verify })
+}
+
+fn ask(common: &Common, question: &Question) -> anyhow::Result<ExitCode> {
+    let style = if common.json { Style::Json } else { Style::Text };
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let store = crate::data::open_existing(common)?;
+    let answered = answer(&store, question, style, &mut out).and_then(|notes| {
+        out.flush()?;
+        Ok(notes)
+    });
+    match answered {
+        Ok(notes) => {
+            notes.lines.iter().for_each(|line| eprintln!("dashcam: {line}"));
+            Ok(if notes.faulty { ExitCode::from(FAULTY) } else { ExitCode::SUCCESS })
+        }
+        // `dashcam show ... | head` is no failure.
+        Err(ReportError::Write(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
+        Err(error) => Err(error.into()),
+    }
+}

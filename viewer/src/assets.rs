@@ -1,0 +1,83 @@
+//! The style sheet and the scripts, compiled in and served under names that hold their hash.
+
+use std::sync::LazyLock;
+
+use axum::extract::Path;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+
+use crate::errors::PageError;
+
+/// The addresses of the assets.
+#[derive(Debug)]
+pub(crate) struct Assets {
+    pub(crate) style: String,
+    pub(crate) theme: String,
+    pub(crate) script: String,
+}
+
+struct File {
+    stem: &'static str,
+    ending: &'static str,
+    media_type: &'static str,
+    content: &'static str,
+}
+
+const STYLE: File = File {
+    stem: "app",
+    ending: "css",
+    media_type: "text/css; charset=utf-8",
+    content: include_str!("../assets/app.css"),
+};
+/// Sets the chosen colours before anything is drawn, and so must be loaded apart.
+const THEME: File = File {
+    stem: "theme",
+    ending: "js",
+    media_type: "text/javascript; charset=utf-8",
+    content: include_str!("../assets/theme.js"),
+};
+const SCRIPT: File = File {
+    stem: "app",
+    ending: "js",
+    media_type: "text/javascript; charset=utf-8",
+    content: include_str!("../assets/app.js"),
+};
+
+impl File {
+    fn name(&self) -> String {
+        let hash = blake3::hash(self.content.as_bytes()).to_hex();
+        format!("{}-{}.{}", self.stem, &hash[..12], self.ending)
+    }
+}
+
+/// Returns the addresses of the assets.
+pub(crate) fn addresses() -> &'static Assets {
+    static ASSETS: LazyLock<Assets> = LazyLock::new(|| {
+        let address = |file: &File| format!("/assets/{}", file.name());
+        Assets { style: address(&STYLE), theme: address(&THEME), script: address(&SCRIPT) }
+    });
+    &ASSETS
+}
+
+/// `/assets/{name}`: another content has another name, so that a browser never asks twice.
+pub(crate) async fn serve(Path(name): Path<String>) -> Response {
+    match [STYLE, THEME, SCRIPT].into_iter().find(|file| file.name() == name) {
+        Some(file) => {
+            let headers =
+                [(CONTENT_TYPE, file.media_type), (CACHE_CONTROL, "public, max-age=31536000, immutable")];
+            (headers, file.content).into_response()
+        }
+        None => PageError::NotFound { what: "asset", name }.into_response(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn assets_stay_small() {
+        assert!(STYLE.content.len() <= 20 << 10, "{}", STYLE.content.len());
+        assert!(SCRIPT.content.len() + THEME.content.len() <= 15 << 10, "{}", SCRIPT.content.len());
+    }
+}

@@ -1,0 +1,101 @@
+//! The one place where errors become answers.
+
+use askama::Template;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use store::StoreError;
+
+use crate::pages::Frame;
+
+/// Says why there is no page.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PageError {
+    /// The store.
+    #[error(transparent)]
+    Store(StoreError),
+    /// Nothing is at this address.
+    #[error("no {what} {name}")]
+    NotFound {
+        /// What was sought.
+        what: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// A word in the address cannot be understood.
+    #[error("{0}")]
+    Misunderstood(String),
+    /// The request comes from where none may come from.
+    #[error("{0}")]
+    Refused(&'static str),
+    /// The token is missing.
+    #[error("reading needs the token")]
+    NoToken,
+    /// A fault of ours.
+    #[error("{0}")]
+    Broken(String),
+}
+
+/// What the reader is told.
+struct Told {
+    status: StatusCode,
+    heading: &'static str,
+    words: String,
+    hint: Option<&'static str>,
+}
+
+impl PageError {
+    fn told(&self) -> Told {
+        let told = |status, heading, hint| Told { status, heading, words: self.to_string(), hint };
+        match self {
+            Self::Store(StoreError::NotFound { .. }) | Self::NotFound { .. } => told(
+                StatusCode::NOT_FOUND,
+                "Not found",
+                Some("It may have been named differently, or its file has not been read yet."),
+            ),
+            Self::Store(StoreError::Ambiguous { .. }) => {
+                told(StatusCode::MULTIPLE_CHOICES, "More than one session", None)
+            }
+            Self::Store(StoreError::Busy) => told(StatusCode::SERVICE_UNAVAILABLE, "Busy", None),
+            Self::Misunderstood(_) => told(StatusCode::BAD_REQUEST, "Not understood", None),
+            Self::Refused(_) => told(StatusCode::FORBIDDEN, "Refused", None),
+            Self::NoToken => told(
+                StatusCode::UNAUTHORIZED,
+                "Please sign in",
+                Some("Open the link that `dashcam up` printed; each link works once. Scripts send the token as `Authorization: Bearer …`."),
+            ),
+            Self::Store(_) | Self::Broken(_) => self.internal(),
+        }
+    }
+
+    /// The reader gets a number to quote; what happened goes to the log under it.
+    fn internal(&self) -> Told {
+        let id = format!("{:x}", agent_core::Timestamp::now().micros());
+        tracing::error!(error = %self, id, "a page could not be made");
+        Told {
+            status: StatusCode::INTERNAL_SERVER_ERROR,
+            heading: "Something went wrong here",
+            words: format!("The server's log tells what, under the number {id}."),
+            hint: None,
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "error.html")]
+struct ErrorPage {
+    frame: Frame,
+    status: u16,
+    heading: &'static str,
+    words: String,
+    hint: Option<&'static str>,
+}
+
+impl IntoResponse for PageError {
+    fn into_response(self) -> Response {
+        let Told { status, heading, words, hint } = self.told();
+        let page = ErrorPage { frame: Frame::new(heading), status: status.as_u16(), heading, words, hint };
+        let text = page.render().unwrap_or_else(|_| heading.to_owned());
+        let html = [(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"))];
+        (status, html, text).into_response()
+    }
+}

@@ -1,0 +1,265 @@
+//! Turns hostile text into markup: the only place that does, and only by escaping.
+//!
+//! What a reader cannot see is made visible (control characters, bidirectional overrides, characters of no
+//! width), and of the escapes of terminals only colours are obeyed.
+
+use std::fmt::{self, Write};
+use std::iter::Peekable;
+use std::str::Chars;
+
+/// Text that is markup already: every character of the source in it has been escaped here.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Markup(String);
+
+impl fmt::Display for Markup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The text was escaped by [`Markup::text`], which alone makes the type.
+impl askama::filters::HtmlSafe for Markup {}
+
+/// Elements in one text, so that a page stays within its bounds; after that, colours are dropped and hidden
+/// characters are named without a frame.
+const MAX_ELEMENTS: u32 = 120;
+
+impl Markup {
+    /// Returns the text, line breaks kept, as the content of an element that keeps them.
+    pub(crate) fn text(source: &str) -> Self {
+        let mut writer = Writer { out: String::with_capacity(source.len() + source.len() / 8), elements: 0, style: Style::default(), open: false };
+        writer.write(source);
+        Self(writer.finish())
+    }
+}
+
+/// Returns the text on one line with all that is hidden made visible; it still has to be escaped.
+pub(crate) fn one_line(source: &str) -> String {
+    let mut line = String::with_capacity(source.len());
+    let mut chars = source.chars().peekable();
+    let mut before = ' ';
+    while let Some(char) = chars.next() {
+        if char == ESCAPE && take_colours(&mut chars).is_some() {
+            continue;
+        }
+        if char.is_whitespace() {
+            if !line.ends_with(' ') {
+                line.push(' ');
+            }
+        } else if let Some(name) = hidden(char, before, chars.peek().copied()) {
+            line.push_str(&name);
+        } else {
+            line.push(char);
+        }
+        before = char;
+    }
+    line.trim().to_owned()
+}
+
+const ESCAPE: char = '\u{1b}';
+
+/// Takes the codes of a colour sequence that follows an escape; any other sequence is left where it is.
+fn take_colours(chars: &mut Peekable<Chars<'_>>) -> Option<Vec<u16>> {
+    let mut ahead = chars.clone();
+    if ahead.next() != Some('[') {
+        return None;
+    }
+    let mut parameters = String::new();
+    loop {
+        match ahead.next()? {
+            char @ ('0'..='9' | ';' | ':') if parameters.len() < 64 => parameters.push(char),
+            'm' => break,
+            _ => return None,
+        }
+    }
+    *chars = ahead;
+    Some(parameters.split([';', ':']).map(|code| code.parse().unwrap_or(0)).collect())
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Style {
+    /// 0 to 15.
+    colour: Option<u16>,
+    is_bold: bool,
+    is_faint: bool,
+}
+
+impl Style {
+    fn obey(&mut self, codes: &[u16]) {
+        let mut codes = codes.iter().copied();
+        while let Some(code) = codes.next() {
+            match code {
+                0 => *self = Self::default(),
+                1 => self.is_bold = true,
+                2 => self.is_faint = true,
+                22 => (self.is_bold, self.is_faint) = (false, false),
+                30..=37 => self.colour = Some(code - 30),
+                39 => self.colour = None,
+                90..=97 => self.colour = Some(code - 82),
+                // Colours of a larger palette are not shown, but their numbers are no codes.
+                38 | 48 => match codes.next() {
+                    Some(5) => drop(codes.next()),
+                    Some(2) => drop((codes.next(), codes.next(), codes.next())),
+                    _ => {}
+                },
+                _ => {}
+            }
+        }
+    }
+}
+
+struct Writer {
+    out: String,
+    elements: u32,
+    style: Style,
+    open: bool,
+}
+
+impl Writer {
+    fn write(&mut self, source: &str) {
+        let mut chars = source.chars().peekable();
+        let mut before = ' ';
+        while let Some(char) = chars.next() {
+            match char {
+                '\n' | '\t' => self.out.push(char),
+                '\r' if chars.peek() == Some(&'\n') => {}
+                ESCAPE => match take_colours(&mut chars) {
+                    Some(codes) => self.restyle(&codes),
+                    None => self.out.push('␛'),
+                },
+                _ => match hidden(char, before, chars.peek().copied()) {
+                    Some(name) => self.name(&name),
+                    None => self.escape(char),
+                },
+            }
+            before = char;
+        }
+    }
+
+    fn escape(&mut self, char: char) {
+        match char {
+            '<' => self.out.push_str("&lt;"),
+            '>' => self.out.push_str("&gt;"),
+            '&' => self.out.push_str("&amp;"),
+            '"' => self.out.push_str("&quot;"),
+            '\'' => self.out.push_str("&#39;"),
+            _ => self.out.push(char),
+        }
+    }
+
+    /// The name is made of letters of ours.
+    fn name(&mut self, name: &str) {
+        if self.elements < MAX_ELEMENTS && name.len() > 4 {
+            self.elements += 1;
+            let _ = write!(self.out, "<span class=\"hid\">{name}</span>");
+        } else {
+            self.out.push_str(name);
+        }
+    }
+
+    fn restyle(&mut self, codes: &[u16]) {
+        let before = self.style;
+        self.style.obey(codes);
+        if self.style == before {
+            return;
+        }
+        self.close();
+        if self.style == Style::default() || self.elements >= MAX_ELEMENTS {
+            return;
+        }
+        self.elements += 1;
+        self.out.push_str("<span class=\"sgr");
+        if let Some(colour) = self.style.colour {
+            let _ = write!(self.out, " c{colour}");
+        }
+        self.out.push_str(if self.style.is_bold { " b" } else { "" });
+        self.out.push_str(if self.style.is_faint { " f" } else { "" });
+        self.out.push_str("\">");
+        self.open = true;
+    }
+
+    fn close(&mut self) {
+        if self.open {
+            self.out.push_str("</span>");
+            self.open = false;
+        }
+    }
+
+    fn finish(mut self) -> String {
+        self.close();
+        self.out
+    }
+}
+
+/// Returns a visible name of a character that a reader could not see, or that could deceive one.
+fn hidden(char: char, before: char, after: Option<char>) -> Option<String> {
+    match char {
+        '\0'..='\u{1f}' => char::from_u32(0x2400 + char as u32).map(String::from),
+        '\u{7f}' => Some("␡".to_owned()),
+        // Between characters of scripts and pictures that need it, a joiner is no trick.
+        '\u{200c}' | '\u{200d}' if !before.is_ascii() && after.is_some_and(|char| !char.is_ascii()) => None,
+        '\u{80}'..='\u{9f}'
+        | '\u{ad}'
+        | '\u{61c}'
+        | '\u{115f}'..='\u{1160}'
+        | '\u{180e}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{3164}'
+        | '\u{feff}'
+        | '\u{ffa0}'
+        | '\u{fff9}'..='\u{fffb}'
+        | '\u{e0000}'..='\u{e007f}' => Some(format!("U+{:04X}", char as u32)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(source: &str, expected: &str) {
+        assert_eq!(Markup::text(source).to_string(), expected, "{source:?}");
+    }
+
+    #[test]
+    fn markup_of_the_source_stays_text() {
+        check("<script>alert('1')</script> & \"x\"", "&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt; &amp; &quot;x&quot;");
+    }
+
+    #[test]
+    fn colours_are_obeyed_and_closed() {
+        check("\u{1b}[31;1mno\u{1b}[0m yes", "<span class=\"sgr c1 b\">no</span> yes");
+        check("\u{1b}[92mopen", "<span class=\"sgr c10\">open</span>");
+        check("\u{1b}[38;5;31mx", "x");
+        check("\u{1b}[mx", "x");
+    }
+
+    #[test]
+    fn other_escapes_are_shown() {
+        check("\u{1b}[2Ka\u{1b}]8;;http://x\u{7}b", "␛[2Ka␛]8;;http://x␇b");
+        check("\u{1b}[31", "␛[31");
+    }
+
+    #[test]
+    fn hidden_characters_are_named() {
+        check("a\u{202e}b", "a<span class=\"hid\">U+202E</span>b");
+        check("a\u{200b}\0\r\nb\r", "a<span class=\"hid\">U+200B</span>␀\nb␍");
+        check("👩\u{200d}🚀", "👩\u{200d}🚀");
+        check("a\u{200d}b", "a<span class=\"hid\">U+200D</span>b");
+    }
+
+    #[test]
+    fn elements_are_bounded() {
+        let many = "\u{1b}[31ma\u{1b}[32mb\u{202e}".repeat(1000);
+        let count = Markup::text(&many).to_string().matches("<span").count();
+        assert_eq!(count, MAX_ELEMENTS as usize);
+        assert_eq!(Markup::text(&many).to_string().matches("</span>").count(), count);
+    }
+
+    #[test]
+    fn a_line_is_one_line() {
+        assert_eq!(one_line(" a\n\n\tb \u{1b}[31mc\u{1b}[0m\u{202e}<"), "a b cU+202E<");
+    }
+}

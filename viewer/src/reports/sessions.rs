@@ -1,0 +1,157 @@
+//! `dashcam sessions`.
+
+use std::io::Write;
+
+use agent_core::{PicoUsd, Timestamp};
+use serde::Serialize;
+use store::{SessionFilter, SessionRow, Store};
+
+use super::table::{Table, printable, short_count};
+use super::{Notes, ReportError, Style, json_line};
+
+/// A session for scripts; absent means unknown.
+#[derive(Serialize)]
+struct SessionLine<'a> {
+    session: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent: Option<&'a str>,
+    models: serde_json::Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    project: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    started_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duration_ms: Option<u64>,
+    status: &'static str,
+    end_reason: &'a str,
+    turns: u32,
+    model_calls: u32,
+    tool_calls: u32,
+    failed_tool_calls: u32,
+    interrupts: u32,
+    compactions: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uncached_input_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_read_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_write_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_tokens: Option<u64>,
+    usage_quality: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reported_cost_usd: Option<PicoUsd>,
+    events: EventCounts,
+}
+
+#[derive(Serialize)]
+struct EventCounts {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    emitted: Option<u64>,
+    received: u64,
+    stored: u64,
+    duplicate: u64,
+    refused: u64,
+}
+
+pub(super) fn write(
+    store: &Store,
+    filter: &SessionFilter,
+    style: Style,
+    out: &mut dyn Write,
+) -> Result<Notes, ReportError> {
+    let now = Timestamp::now();
+    let list = store.sessions(filter, now)?;
+    match style {
+        Style::Json => {
+            for row in &list.sessions {
+                json_line(out, &line(row, now))?;
+            }
+        }
+        Style::Text => out.write_all(text(&list.sessions, now).as_bytes())?,
+    }
+    let mut notes = Notes::default();
+    if list.next.is_some() {
+        notes.lines.push(format!(
+            "{} sessions shown, there are more: raise --limit or narrow down",
+            list.sessions.len()
+        ));
+    }
+    if list.sessions.is_empty() && filter.restricts() {
+        notes.lines.push("no session fits".to_owned());
+    }
+    Ok(notes)
+}
+
+fn line(row: &SessionRow, now: Timestamp) -> SessionLine<'_> {
+    SessionLine {
+        session: &row.session,
+        source: row.source.as_deref(),
+        parent: row.parent.as_deref(),
+        user: row.user.as_deref(),
+        agent: row.agent.as_deref(),
+        models: serde_json::from_str(&row.models).unwrap_or_default(),
+        project: row.project.as_deref(),
+        title: row.title.as_deref(),
+        started_at: row.started_at,
+        ended_at: row.ended_at,
+        duration_ms: row.duration_ms,
+        status: row.status_at(now).as_str(),
+        end_reason: &row.end_reason,
+        turns: row.turns,
+        model_calls: row.model_calls,
+        tool_calls: row.tool_calls,
+        failed_tool_calls: row.failed_tool_calls,
+        interrupts: row.interrupts,
+        compactions: row.compactions,
+        uncached_input_tokens: row.uncached_input_tokens,
+        cache_read_tokens: row.cache_read_tokens,
+        cache_write_tokens: row.cache_write_tokens(),
+        output_tokens: row.output_tokens,
+        reasoning_tokens: row.reasoning_tokens,
+        usage_quality: &row.usage_quality,
+        reported_cost_usd: row.reported_cost_picousd.map(|pico| PicoUsd(i128::from(pico))),
+        events: EventCounts {
+            emitted: row.events_emitted,
+            received: row.events_received,
+            stored: row.events_stored,
+            duplicate: row.events_duplicate,
+            refused: row.events_refused,
+        },
+    }
+}
+
+fn text(rows: &[SessionRow], now: Timestamp) -> String {
+    let mut table = Table::new(&[
+        "SESSION", "LAST", "STATUS", "AGENT", "USER", "PROJECT", "TURNS", "TOOLS", "FAILED", "OUT", "TITLE",
+    ]);
+    for row in rows {
+        let last = row.ended_at.map_or_else(|| "-".to_owned(), |ts| super::table::local_time(ts));
+        table.row(vec![
+            row.session.chars().take(18).collect(),
+            last,
+            row.status_at(now).as_str().to_owned(),
+            row.agent.clone().unwrap_or_else(|| "-".to_owned()),
+            row.user.clone().unwrap_or_else(|| "-".to_owned()),
+            row.project.clone().unwrap_or_else(|| "-".to_owned()),
+            row.turns.to_string(),
+            row.tool_calls.to_string(),
+            row.failed_tool_calls.to_string(),
+            row.output_tokens.map_or_else(|| "-".to_owned(), short_count),
+            printable(row.title.as_deref().unwrap_or_default()).chars().take(60).collect(),
+        ]);
+    }
+    table.finish()
+}

@@ -1,0 +1,32 @@
+//! Every route of the viewer.
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use axum::routing::get;
+
+use crate::pages::{diff, event_text, home, live, login, part, prompt, raw, session, sessions, turn};
+use crate::{AppState, assets, middleware};
+
+/// Returns the pages over a store, with all checks in front of them.
+pub fn router(state: AppState) -> Router {
+    let guarded = Router::new()
+        .route("/", get(home::show))
+        .route("/sessions", get(sessions::show))
+        .route("/sessions/{session}", get(session::show))
+        .route("/sessions/{session}/turns/{turn}", get(turn::show))
+        .route("/sessions/{session}/turns/{turn}/diff", get(diff::show))
+        .route("/sessions/{session}/turns/{turn}/prompt", get(prompt::show))
+        .route("/sessions/{session}/turns/{turn}/fidelity", get(prompt::fidelity))
+        .route("/sessions/{session}/turns/{turn}/records", get(raw::records))
+        .route("/sessions/{session}/parts/{part}", get(part::show))
+        .route("/sessions/{session}/events/{n}/text", get(event_text::show))
+        .route("/raw/{position}", get(raw::show))
+        .route("/live", get(live::follow))
+        .fallback(home::nothing_here)
+        .layer(from_fn_with_state(state.clone(), middleware::require_token));
+    let open = Router::new()
+        .route("/healthz", get(home::health))
+        .route("/login", get(login::enter))
+        .route("/assets/{name}", get(assets::serve));
+    middleware::around(open.merge(guarded), &state).with_state(state)
+}

@@ -1,0 +1,172 @@
+//! Times as people read and write them, in one zone.
+
+use agent_core::Timestamp;
+use jiff::civil::{Date, DateTime, Time};
+use jiff::tz::TimeZone;
+use jiff::Zoned;
+
+use crate::format::{UNKNOWN, duration};
+
+/// One instant in one zone: what "now", "yesterday" and "3 h ago" mean on one page.
+#[derive(Clone, Debug)]
+pub(crate) struct Clock {
+    zone: TimeZone,
+    now: Timestamp,
+}
+
+/// A time ready to be shown: in words, and exactly.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ShownTime {
+    /// Such as `3 h ago`.
+    pub(crate) relative: String,
+    /// Such as `2026-01-14 15:02:11`.
+    pub(crate) absolute: String,
+    /// Such as `15:02:11`.
+    pub(crate) clock: String,
+    /// For `<time datetime>`.
+    pub(crate) machine: String,
+}
+
+/// Which end of a day a bare date means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Edge {
+    /// Its beginning.
+    From,
+    /// Its end.
+    To,
+}
+
+impl Clock {
+    pub(crate) const fn new(zone: TimeZone, now: Timestamp) -> Self {
+        Self { zone, now }
+    }
+
+    pub(crate) const fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// Returns the name of the zone, such as `Europe/Berlin` or `UTC`.
+    pub(crate) fn zone_name(&self) -> String {
+        let offset = || self.zone.to_offset(jiff::Timestamp::now()).to_string();
+        self.zone.iana_name().map_or_else(offset, str::to_owned)
+    }
+
+    /// Returns a time ready to be shown.
+    pub(crate) fn show(&self, ts: Option<Timestamp>) -> ShownTime {
+        let unknown = || ShownTime { relative: UNKNOWN.to_owned(), absolute: "the source tells no time".to_owned(), clock: UNKNOWN.to_owned(), machine: String::new() };
+        let Some((ts, zoned)) = ts.and_then(|ts| Some((ts, self.zoned(ts)?))) else { return unknown() };
+        let second = zoned.strftime("%Y-%m-%d %H:%M:%S").to_string();
+        ShownTime {
+            relative: self.relative(ts),
+            absolute: format!("{second} {}", self.zone_name()),
+            clock: zoned.strftime("%H:%M:%S").to_string(),
+            machine: ts.to_string(),
+        }
+    }
+
+    fn zoned(&self, ts: Timestamp) -> Option<Zoned> {
+        Some(jiff::Timestamp::from_microsecond(ts.micros()).ok()?.to_zoned(self.zone.clone()))
+    }
+
+    fn relative(&self, ts: Timestamp) -> String {
+        let ago = self.now.millis_since(ts);
+        match ago {
+            ..-1000 => format!("in {}", coarse(ago.unsigned_abs())),
+            -1000..1000 => "now".to_owned(),
+            _ => format!("{} ago", coarse(ago.unsigned_abs())),
+        }
+    }
+
+    /// Reads a time: RFC 3339, `2026-01-14`, `2026-01-14 15:00`, `today`, `yesterday 15:00`, `15:00`.
+    pub(crate) fn parse(&self, text: &str, edge: Edge) -> Result<Timestamp, String> {
+        let text = text.trim();
+        if let Ok(instant) = text.parse() {
+            return Ok(instant);
+        }
+        let wrong = || format!("{text:?} is no time: write 2026-01-14, 2026-01-14 15:00, yesterday 15:00 or RFC 3339");
+        let today = self.zoned(self.now).ok_or_else(wrong)?.date();
+        let (date, time) = split(text, today).ok_or_else(wrong)?;
+        let civil = match (time, edge) {
+            (Some(time), _) => date.to_datetime(time),
+            (None, Edge::From) => date.to_datetime(Time::midnight()),
+            (None, Edge::To) => date.tomorrow().map_err(|_| wrong())?.to_datetime(Time::midnight()),
+        };
+        self.instant(civil).ok_or_else(wrong)
+    }
+
+    fn instant(&self, civil: DateTime) -> Option<Timestamp> {
+        let zoned = civil.to_zoned(self.zone.clone()).ok()?;
+        Some(Timestamp::from_micros(zoned.timestamp().as_microsecond()))
+    }
+}
+
+/// Returns the date and, when one is given, the time of day.
+fn split(text: &str, today: Date) -> Option<(Date, Option<Time>)> {
+    let (first, rest) = text.split_once([' ', 'T']).map_or((text, None), |(first, rest)| (first, Some(rest.trim())));
+    let date = match first {
+        "today" => today,
+        "yesterday" => today.yesterday().ok()?,
+        _ => match first.parse::<Date>() {
+            Ok(date) => date,
+            // A time of day alone is today's.
+            Err(_) => return Some((today, Some(time_of_day(text)?))),
+        },
+    };
+    match rest {
+        Some(rest) => Some((date, Some(time_of_day(rest)?))),
+        None => Some((date, None)),
+    }
+}
+
+fn time_of_day(text: &str) -> Option<Time> {
+    text.contains(':').then(|| text.parse().ok())?
+}
+
+/// Returns the largest unit of a duration: `3 h`, `5 d`.
+fn coarse(ms: u64) -> String {
+    let minutes = ms / 60_000;
+    match minutes {
+        0 => duration(ms / 1000 * 1000),
+        1..60 => format!("{minutes} m"),
+        60..2880 => format!("{} h", minutes / 60),
+        2880..86_400 => format!("{} d", minutes / 1440),
+        86_400..1_051_200 => format!("{} months", minutes / 43_800),
+        _ => format!("{} years", minutes / 525_600),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clock() -> Clock {
+        let zone = TimeZone::fixed(jiff::tz::offset(2));
+        Clock::new(zone, "2026-03-10T21:30:00Z".parse().expect("it is a time"))
+    }
+
+    #[test]
+    fn times_are_read_in_the_zone() {
+        for (text, edge, expected) in [
+            ("2026-03-09", Edge::From, "2026-03-08T22:00:00Z"),
+            ("2026-03-09", Edge::To, "2026-03-09T22:00:00Z"),
+            ("yesterday 15:00", Edge::From, "2026-03-09T13:00:00Z"),
+            ("today", Edge::From, "2026-03-09T22:00:00Z"),
+            ("2026-03-09T15:00", Edge::To, "2026-03-09T13:00:00Z"),
+            ("15:30", Edge::From, "2026-03-10T13:30:00Z"),
+            ("2026-03-09T15:00:00+05:00", Edge::From, "2026-03-09T10:00:00Z"),
+        ] {
+            assert_eq!(clock().parse(text, edge).expect(text).to_string(), expected, "{text}");
+        }
+        for bad in ["", "soon", "2026-13-01", "yesterday noon", "25:00", "7"] {
+            assert!(clock().parse(bad, Edge::From).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn times_are_shown_in_the_zone() {
+        let shown = clock().show("2026-03-10T20:00:00Z".parse().ok());
+        assert_eq!(shown.relative, "1 h ago");
+        assert!(shown.absolute.starts_with("2026-03-10 22:00:00"), "{}", shown.absolute);
+        assert_eq!(clock().show(None).relative, "—");
+    }
+}
