@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
-use store::Store;
+use store::{Store, StoreError};
 
 use crate::cli::Common;
+use crate::running::Running;
 
 /// Returns the data folder: as typed, else the platform's.
 pub fn folder(common: &Common) -> anyhow::Result<PathBuf> {
@@ -27,13 +28,27 @@ pub fn open(common: &Common) -> anyhow::Result<Store> {
     Ok(Store::open(&folder(common)?, collector::mappers())?)
 }
 
-/// Opens the data folder to read it: one that is not there is an error, not made.
-pub fn open_existing(common: &Common) -> anyhow::Result<Store> {
+/// The way to the data: the folder itself, or the process that has it.
+pub enum Reached {
+    /// Nobody else has it.
+    Store(Store),
+    /// A Dashcam runs on it.
+    Running(Running),
+}
+
+/// Opens the data folder to read it, or finds the Dashcam that runs on it. A folder that is not there is an
+/// error, not made.
+pub fn reach(common: &Common) -> anyhow::Result<Reached> {
     let folder = folder(common)?;
     if !folder.join("journal").is_dir() {
         bail!("{} holds no data yet; `dashcam up` or `dashcam import PATH` fills it", folder.display());
     }
-    let store = open(common)?;
-    store.wait_until_projected(store.journal().last())?;
-    Ok(store)
+    match Store::open(&folder, collector::mappers()) {
+        Ok(store) => {
+            store.wait_until_projected(store.journal().last())?;
+            Ok(Reached::Store(store))
+        }
+        Err(StoreError::InUse { .. }) => Ok(Reached::Running(Running::find(&folder)?)),
+        Err(error) => Err(error.into()),
+    }
 }

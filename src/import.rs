@@ -6,10 +6,14 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::Args;
+use collector::http::{ImportNews, ImportRequest};
 use collector::{Importer, report};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use store::{Store, StoreError};
+
 use crate::cli::{Common, FAULTY};
+use crate::running::Running;
 
 /// What `import` takes.
 #[derive(Debug, Args)]
@@ -21,8 +25,15 @@ pub struct ImportArgs {
 
 /// Reads the files and reports on each.
 pub fn run(common: &Common, args: &ImportArgs) -> anyhow::Result<ExitCode> {
+    match Store::open(&crate::data::folder(common)?, collector::mappers()) {
+        Ok(store) => import_here(common, args, &Importer::new(store)),
+        Err(StoreError::InUse { folder, .. }) => import_there(common, args, &Running::find(&folder)?),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn import_here(common: &Common, args: &ImportArgs, importer: &Importer) -> anyhow::Result<ExitCode> {
     let mut out = std::io::stdout().lock();
-    let importer = Importer::new(crate::data::open(common)?);
     let mut outcome = report::ImportReport::default();
     for path in &args.paths {
         let bar = bar_for(path);
@@ -33,17 +44,42 @@ pub fn run(common: &Common, args: &ImportArgs) -> anyhow::Result<ExitCode> {
             }
             bar.suspend(|| writeln!(out, "{line}"))
         };
-        report::import_path(&importer, path, &mut |bytes| bar.inc(bytes), &mut emit, &mut outcome)
+        report::import_path(importer, path, &mut |bytes| bar.inc(bytes), &mut emit, &mut outcome)
             .with_context(|| format!("cannot import {}", path.display()))?;
         bar.finish_and_clear();
     }
+    Ok(tell(&outcome))
+}
+
+/// Has the Dashcam that runs on the data folder read the files.
+fn import_there(common: &Common, args: &ImportArgs, running: &Running) -> anyhow::Result<ExitCode> {
+    let mut out = std::io::stdout().lock();
+    let absolute = |path: &PathBuf| std::path::absolute(path).with_context(|| format!("cannot find {}", path.display()));
+    let request = ImportRequest { paths: args.paths.iter().map(absolute).collect::<Result<_, _>>()? };
+    let mut outcome = report::ImportReport::default();
+    running.import(&request, &mut |news| {
+        match news {
+            ImportNews::File(line) if common.json => {
+                serde_json::to_writer(&mut out, &line)?;
+                writeln!(out)?;
+            }
+            ImportNews::File(line) => writeln!(out, "{line}")?,
+            ImportNews::Problem(problem) => outcome.problems.push(problem),
+            ImportNews::Done { not_sessions } => outcome.not_sessions = not_sessions,
+        }
+        Ok(())
+    })?;
+    Ok(tell(&outcome))
+}
+
+fn tell(outcome: &report::ImportReport) -> ExitCode {
     for problem in &outcome.problems {
         eprintln!("dashcam: {problem}");
     }
     if outcome.not_sessions > 0 {
         eprintln!("dashcam: {} files are of no known session format", outcome.not_sessions);
     }
-    Ok(if outcome.problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(FAULTY) })
+    if outcome.problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(FAULTY) }
 }
 
 fn bar_for(path: &std::path::Path) -> ProgressBar {

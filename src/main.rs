@@ -6,6 +6,7 @@ mod import;
 mod journal;
 mod questions;
 mod rebuild;
+mod running;
 
 use std::process::ExitCode;
 

@@ -5,9 +5,10 @@ use std::process::ExitCode;
 
 use clap::Args;
 use store::SessionFilter;
-use viewer::reports::{Question, ReportError, Style, answer};
+use viewer::reports::{AskRequest, Notes, Question, ReportError, Style, answer};
 
 use crate::cli::{Common, FAULTY};
+use crate::data::Reached;
 
 /// What `sessions` takes.
 #[derive(Debug, Args)]
@@ -140,19 +141,30 @@ pub fn doctor(common: &Common, args: DoctorArgs) -> anyhow::Result<ExitCode> {
 
 fn ask(common: &Common, question: &Question) -> anyhow::Result<ExitCode> {
     let style = if common.json { Style::Json } else { Style::Text };
-    let mut out = BufWriter::new(std::io::stdout().lock());
-    let store = crate::data::open_existing(common)?;
-    let answered = answer(&store, question, style, &mut out).and_then(|notes| {
-        out.flush()?;
-        Ok(notes)
-    });
-    match answered {
+    match write_answer(common, question, style) {
         Ok(notes) => {
             notes.lines.iter().for_each(|line| eprintln!("dashcam: {line}"));
             Ok(if notes.faulty { ExitCode::from(FAULTY) } else { ExitCode::SUCCESS })
         }
         // `dashcam show ... | head` is no failure.
-        Err(ReportError::Write(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
-        Err(error) => Err(error.into()),
+        Err(error) if is_broken_pipe(&error) => Ok(ExitCode::SUCCESS),
+        Err(error) => Err(error),
     }
+}
+
+fn write_answer(common: &Common, question: &Question, style: Style) -> anyhow::Result<Notes> {
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let notes = match crate::data::reach(common)? {
+        Reached::Store(store) => answer(&store, question, style, &mut out)?,
+        Reached::Running(running) => running.ask(&AskRequest { question: question.clone(), style }, &mut out)?,
+    };
+    out.flush()?;
+    Ok(notes)
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| match cause.downcast_ref::<ReportError>() {
+        Some(ReportError::Write(error)) => error.kind() == ErrorKind::BrokenPipe,
+        _ => cause.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe),
+    })
 }

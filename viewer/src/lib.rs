@@ -11,10 +11,11 @@ mod links;
 mod markup;
 mod middleware;
 mod pages;
+pub mod reports;
 mod router;
 mod serve;
 mod state;
-mod times;
+pub mod times;
 
 pub use router::router;
 pub use serve::serve;

@@ -2,6 +2,7 @@
 
 mod diff;
 mod doctor;
+mod local;
 mod prompt;
 mod sessions;
 mod show;
@@ -11,6 +12,8 @@ use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
 use store::{SessionFilter, Store, StoreError};
+
+pub use local::{AskRequest, read_answer, router};
 
 /// A question that a subcommand asks.
 #[derive(Clone, Debug, Serialize, Deserialize)]

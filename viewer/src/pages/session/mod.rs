@@ -1,0 +1,219 @@
+//! `/sessions/{session}`: a session as a transcript, with its outline and its first error.
+
+pub(super) mod header;
+mod minimap;
+mod outline;
+mod transcript;
+
+use askama::Template;
+use axum::extract::{Path, Query, State};
+use axum::response::{IntoResponse, Redirect, Response};
+use serde::Deserialize;
+use store::{RunRow, SessionFilter, SessionRow, Store, StoreError, ToolCallRow, TurnRow, UnreadPiece};
+
+use self::header::Header;
+use self::minimap::Minimap;
+use self::outline::Outline;
+use self::transcript::{TurnView, Windows};
+use super::{Frame, filled, html};
+use crate::AppState;
+use crate::errors::PageError;
+use crate::links;
+use crate::markup::one_line;
+
+/// Turns on one page.
+pub(super) const WINDOW: u32 = 50;
+/// Bars of the minimap.
+const BARS: u32 = 400;
+/// Sub-agents named in the header.
+const CHILDREN: u32 = 30;
+/// Unread pieces named in the header.
+const UNREAD: u32 = 20;
+
+#[derive(Deserialize)]
+pub(crate) struct Asked {
+    /// The first turn shown, or `last`.
+    from: Option<String>,
+    /// Words to look for.
+    q: Option<String>,
+    /// A tool call to go to.
+    call: Option<String>,
+    /// A response or a turn's native key to go to.
+    step: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "session.html")]
+struct SessionPage {
+    frame: Frame,
+    header: Header,
+    minimap: Option<Minimap>,
+    outline: Outline,
+    turns: Vec<TurnView>,
+    windows: Windows,
+    search: Option<Search>,
+    search_text: String,
+    is_live: bool,
+}
+
+/// What was looked for in the session.
+struct Search {
+    words: String,
+    found: String,
+    all: String,
+}
+
+/// Shows the session, or leads to where it really is.
+pub(crate) async fn show(
+    State(state): State<AppState>,
+    Path(name): Path<String>,
+    Query(asked): Query<Asked>,
+) -> Result<Response, PageError> {
+    let words = filled(asked.q);
+    let sought = asked.call.or(asked.step);
+    let (query, asked_from) = (words.clone(), asked.from);
+    let answer = state
+        .ask(move |store| {
+            let session = store.session(&name)?;
+            if let Some(sought) = sought {
+                return jump(store, &session, &sought).map(Answer::GoTo);
+            }
+            if session.session != name {
+                return Ok(Answer::GoTo(links::session(&session.session)));
+            }
+            Known::read(store, session, asked_from.as_deref(), query.as_deref()).map(|known| Answer::Show(Box::new(known)))
+        })
+        .await?;
+    match answer {
+        Answer::GoTo(address) => Ok(Redirect::to(&address).into_response()),
+        Answer::Show(known) => Ok(html(&page(*known, words, &state))?.into_response()),
+    }
+}
+
+enum Answer {
+    GoTo(String),
+    Show(Box<Known>),
+}
+
+/// Returns the address of the turn that a call, response or key belongs to.
+fn jump(store: &Store, session: &SessionRow, sought: &str) -> Result<String, PageError> {
+    let turn = store.turn_of(session.session_key, sought)?;
+    let turn = turn.ok_or_else(|| PageError::NotFound { what: "call or step", name: sought.to_owned() })?;
+    Ok(format!("{}#call-{}", links::turn(&session.session, turn), links::encode(sought)))
+}
+
+/// What the store says.
+pub(super) struct Known {
+    pub(super) session: SessionRow,
+    pub(super) last_turn: u32,
+    pub(super) from: u32,
+    pub(super) turns: Vec<TurnRow>,
+    pub(super) calls: Vec<ToolCallRow>,
+    pub(super) runs: Vec<RunRow>,
+    pub(super) bars: Vec<store::MinimapBucket>,
+    pub(super) first_error: Option<(TurnRow, Option<ToolCallRow>)>,
+    pub(super) children: Vec<SessionRow>,
+    pub(super) children_count: u64,
+    pub(super) unread: Vec<UnreadPiece>,
+    pub(super) sources: Vec<store::SourceRow>,
+    /// Turns that hold the words looked for, when words were looked for.
+    pub(super) found: Option<Vec<u32>>,
+}
+
+impl Known {
+    fn read(
+        store: &Store,
+        session: SessionRow,
+        asked_from: Option<&str>,
+        words: Option<&str>,
+    ) -> Result<Self, PageError> {
+        let key = session.session_key;
+        let last_turn = store.last_turn(key)?;
+        let from = first_turn(asked_from, last_turn)?;
+        let found = words.map(|words| store.turns_with_text(key, words, WINDOW)).transpose()?;
+        let (turns, calls) = match &found {
+            Some(found) => turns_numbered(store, key, found)?,
+            None => {
+                let to = from.saturating_add(WINDOW - 1);
+                (store.turns(key, from, to)?, store.tool_calls(key, from, to)?)
+            }
+        };
+        let children = SessionFilter {
+            parent: Some(session.session.clone()),
+            limit: Some(CHILDREN),
+            ..Default::default()
+        };
+        let now = agent_core::Timestamp::now();
+        Ok(Self {
+            last_turn,
+            from,
+            turns,
+            calls,
+            runs: store.runs(key)?,
+            bars: store.minimap(key, BARS)?,
+            first_error: session.first_error_turn.map(|turn| first_error(store, key, turn)).transpose()?.flatten(),
+            children_count: store.session_count(&children, now)?,
+            children: store.sessions(&children, now)?.sessions,
+            unread: store.unread_of(&session.session, UNREAD)?,
+            sources: store.sources_of(&session.session)?,
+            session,
+            found,
+        })
+    }
+}
+
+fn first_turn(asked: Option<&str>, last: u32) -> Result<u32, PageError> {
+    let latest = last.saturating_sub(WINDOW - 1).max(1);
+    match asked {
+        None | Some("") => Ok(1),
+        Some("last") => Ok(latest),
+        Some(number) => match number.parse::<u32>() {
+            Ok(number) => Ok(number.clamp(1, last.max(1))),
+            Err(_) => Err(PageError::Misunderstood(format!("{number:?} is no turn number"))),
+        },
+    }
+}
+
+fn turns_numbered(store: &Store, key: u32, numbers: &[u32]) -> Result<(Vec<TurnRow>, Vec<ToolCallRow>), StoreError> {
+    let mut turns = Vec::new();
+    let mut calls = Vec::new();
+    for &number in numbers {
+        turns.extend(store.turns(key, number, number)?);
+        calls.extend(store.tool_calls(key, number, number)?);
+    }
+    Ok((turns, calls))
+}
+
+fn first_error(store: &Store, key: u32, turn: u32) -> Result<Option<(TurnRow, Option<ToolCallRow>)>, StoreError> {
+    let calls = store.tool_calls(key, turn, turn)?;
+    let failed = calls.into_iter().find(transcript::has_failed);
+    Ok(store.turns(key, turn, turn)?.pop().map(|row| (row, failed)))
+}
+
+fn page(known: Known, words: Option<String>, state: &AppState) -> SessionPage {
+    let clock = state.clock();
+    let name = known.session.session.clone();
+    let header = Header::new(&known, &clock);
+    let windows = Windows::new(&name, known.from, known.last_turn);
+    let search = words.as_ref().zip(known.found.as_ref()).map(|(words, found)| Search {
+        words: one_line(words),
+        found: match found.len() {
+            0 => "No turn's previews hold these words".to_owned(),
+            count if count == WINDOW as usize => format!("The first {count} turns that hold these words"),
+            1 => "1 turn holds these words".to_owned(),
+            count => format!("{count} turns hold these words"),
+        },
+        all: links::session(&name),
+    });
+    SessionPage {
+        frame: Frame::new(&header.title),
+        is_live: header.status.class == "run",
+        minimap: Minimap::new(&name, &known.bars, known.last_turn, known.from),
+        outline: Outline::new(&known),
+        turns: transcript::turns(&known, &clock),
+        search_text: words.unwrap_or_default(),
+        search,
+        windows,
+        header,
+    }
+}

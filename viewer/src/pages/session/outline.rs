@@ -1,0 +1,71 @@
+//! The chapters of a session: what the user asked, one line each.
+
+use agent_core::Status;
+use store::RunRow;
+
+use super::{Known, WINDOW};
+use crate::format::{counted, known as shown, duration, whole};
+use crate::links;
+use crate::markup::one_line;
+use crate::pages::words::{self, Word};
+
+/// Chapters named; of more, those around the turns that are shown.
+const CHAPTERS: usize = 60;
+
+/// The chapters of a session.
+#[derive(Debug)]
+pub(crate) struct Outline {
+    pub(crate) chapters: Vec<Chapter>,
+    /// Such as `60 of 214 shown`.
+    pub(crate) cut: Option<String>,
+}
+
+/// One run.
+#[derive(Debug)]
+pub(crate) struct Chapter {
+    pub(crate) href: String,
+    pub(crate) number: u32,
+    pub(crate) task: String,
+    pub(crate) status: Word,
+    pub(crate) detail: String,
+    pub(crate) errors: Option<String>,
+    pub(crate) is_here: bool,
+}
+
+impl Outline {
+    pub(super) fn new(known: &Known) -> Self {
+        let runs = &known.runs;
+        let here = runs.iter().rposition(|run| run.first_turn <= known.from).unwrap_or(0);
+        let first = here.saturating_sub(CHAPTERS / 3).min(runs.len().saturating_sub(CHAPTERS));
+        let chapters = runs
+            .iter()
+            .enumerate()
+            .skip(first)
+            .take(CHAPTERS)
+            .map(|(at, run)| chapter(known, run, at == here))
+            .collect();
+        let cut = (runs.len() > CHAPTERS).then(|| format!("{CHAPTERS} of {} shown", whole(runs.len() as u64)));
+        Self { chapters, cut }
+    }
+}
+
+fn chapter(known: &Known, run: &RunRow, is_here: bool) -> Chapter {
+    let name = &known.session.session;
+    let in_window = (known.from..known.from.saturating_add(WINDOW)).contains(&run.first_turn);
+    let turn = run.first_turn;
+    let href = if in_window && known.found.is_none() {
+        format!("#t{turn}")
+    } else {
+        format!("{}?from={turn}#t{turn}", links::session(name))
+    };
+    let task = one_line(&run.task_preview);
+    Chapter {
+        href,
+        number: run.run,
+        task: if task.is_empty() { "(no words)".to_owned() } else { task },
+        status: words::status(Status::from_word(&run.status).unwrap_or(Status::Unknown)),
+        detail: format!("{} · {}", counted(run.turns.into(), "turn", "turns"), shown(run.duration_ms, duration)),
+        errors: (run.failed_tool_calls > 0).then(|| counted(run.failed_tool_calls.into(), "error", "errors")),
+        is_here,
+    }
+}
