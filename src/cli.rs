@@ -36,6 +36,8 @@ pub struct Common {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Watch the places where agents keep their sessions, and serve the pages
+    Up(crate::up::UpArgs),
     /// Read session files, once
     Import(crate::import::ImportArgs),
     /// List sessions, newest first
@@ -50,6 +52,8 @@ enum Command {
     Rebuild,
     /// Tell how the data folder is, and what is wrong with it
     Doctor(crate::questions::DoctorArgs),
+    /// Write example sessions and open them
+    Demo(crate::demo::DemoArgs),
     /// Look into the journal
     #[command(subcommand)]
     Journal(crate::journal::JournalCommand),
@@ -60,6 +64,7 @@ impl Cli {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         let common = &self.common;
         match self.command {
+            Command::Up(args) => crate::up::run(common, &args),
             Command::Import(args) => crate::import::run(common, &args),
             Command::Sessions(args) => crate::questions::sessions(common, args),
             Command::Show(args) => crate::questions::show(common, args),
@@ -67,6 +72,7 @@ impl Cli {
             Command::Diff(args) => crate::questions::diff(common, args),
             Command::Rebuild => crate::rebuild::run(common),
             Command::Doctor(args) => crate::questions::doctor(common, args),
+            Command::Demo(args) => crate::demo::run(common, &args),
             Command::Journal(command) => crate::journal::run(common, &command),
         }
     }

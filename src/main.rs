@@ -2,11 +2,13 @@
 
 mod cli;
 mod data;
+mod demo;
 mod import;
 mod journal;
 mod questions;
 mod rebuild;
 mod running;
+mod up;
 
 use std::process::ExitCode;
 

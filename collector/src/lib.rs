@@ -1,5 +1,6 @@
 //! Everything that comes in: session files, watched folders, the event API.
 
+pub mod demo;
 pub mod document;
 pub mod formats;
 mod files;

@@ -31,6 +31,11 @@ impl Markup {
         writer.write(source);
         Self(writer.finish())
     }
+
+    /// Returns the size in bytes.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
 }
 
 /// Returns the text on one line with all that is hidden made visible; it still has to be escaped.

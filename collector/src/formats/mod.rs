@@ -1,7 +1,7 @@
 //! The session file formats, one file each behind the trait [`Format`].
 
 mod chat;
-mod claude_code;
+mod claude;
 mod codex;
 mod dashcam;
 mod emit;
@@ -59,7 +59,7 @@ pub trait Format: Mapper {
 pub fn all() -> Vec<Box<dyn Format>> {
     vec![
         Box::new(dashcam::Dashcam),
-        Box::new(claude_code::ClaudeCode),
+        Box::new(claude::ClaudeCode),
         Box::new(codex::Codex),
         Box::new(mini_swe_agent::MiniSweAgent),
         Box::new(swe_agent::SweAgent),

@@ -3,15 +3,6 @@
 use crate::format::{bytes, whole};
 use crate::markup::Markup;
 
-/// How much of the beginning of a long text is shown.
-const HEAD_BYTES: usize = 48 << 10;
-/// How much of its end.
-const TAIL_BYTES: usize = 8 << 10;
-/// How much of its beginning is shown where a page has many texts.
-const SHORT_HEAD_BYTES: usize = 6 << 10;
-/// How much of its end is shown there.
-const SHORT_TAIL_BYTES: usize = 2 << 10;
-
 /// A text ready to be shown, whole or cut, and where the whole is.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Content {
@@ -32,22 +23,55 @@ pub(crate) struct Cut {
     pub(crate) tail: Markup,
 }
 
-/// How much room there is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How much room a text may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Room {
     /// The text is what the page is about.
     Wide,
     /// One of many.
     Narrow,
+    /// There is no more room: a beginning and an end.
+    Tiny,
+}
+
+impl Room {
+    /// Returns how many bytes of the beginning and of the end are shown.
+    const fn bytes(self) -> (usize, usize) {
+        match self {
+            Self::Wide => (48 << 10, 8 << 10),
+            Self::Narrow => (6 << 10, 2 << 10),
+            Self::Tiny => (400, 100),
+        }
+    }
+}
+
+/// The room that a page has for text: it is given out in order, and who comes late gets less.
+#[derive(Debug)]
+pub(crate) struct Space {
+    left: usize,
+}
+
+impl Space {
+    /// Returns the room of one page, in bytes of markup.
+    pub(crate) const fn of_page() -> Self {
+        Self { left: 300 << 10 }
+    }
+
+    /// Returns `text` ready to be shown in at most `room`; `whole` is the address of all of it.
+    pub(crate) fn content(&mut self, text: &str, whole: String, room: Room) -> Content {
+        let fits = |room: Room| text.len().min(room.bytes().0 + room.bytes().1) <= self.left;
+        let room = [room, Room::Narrow].into_iter().find(|&room| fits(room)).unwrap_or(Room::Tiny);
+        let content = Content::new(text, whole, room);
+        let taken = content.head.len() + content.cut.as_ref().map_or(0, |cut| cut.tail.len());
+        self.left = self.left.saturating_sub(taken);
+        content
+    }
 }
 
 impl Content {
-    /// Returns `text` ready to be shown; `whole` is the address of all of it.
+    /// Returns `text` ready to be shown in `room`; `whole` is the address of all of it.
     pub(crate) fn new(text: &str, whole: String, room: Room) -> Self {
-        let (head_bytes, tail_bytes) = match room {
-            Room::Wide => (HEAD_BYTES, TAIL_BYTES),
-            Room::Narrow => (SHORT_HEAD_BYTES, SHORT_TAIL_BYTES),
-        };
+        let (head_bytes, tail_bytes) = room.bytes();
         let is_cut = text.len() > head_bytes + tail_bytes;
         let head = if is_cut { &text[..text.floor_char_boundary(head_bytes)] } else { text };
         let cut = is_cut.then(|| {
@@ -86,5 +110,16 @@ mod tests {
         assert!(cut.tail.to_string().ends_with("end"));
         assert_eq!(cut.words, "57.3 kB of 100 kB shown");
         assert!(Content::new("short", String::new(), Room::Narrow).cut.is_none());
+    }
+
+    #[test]
+    fn a_page_gives_no_more_room_than_it_has() {
+        let mut space = Space::of_page();
+        let text = "<".repeat(60 << 10);
+        let total: usize = (0..50)
+            .map(|_| space.content(&text, String::new(), Room::Wide))
+            .map(|content| content.head.len() + content.cut.map_or(0, |cut| cut.tail.len()))
+            .sum();
+        assert!(total < 650 << 10, "{total}");
     }
 }

@@ -13,6 +13,8 @@ use crate::times::{Clock, ShownTime};
 #[derive(Debug)]
 pub(crate) struct Header {
     pub(crate) name: String,
+    /// The name as a value in an address.
+    pub(crate) encoded: String,
     pub(crate) href: String,
     pub(crate) title: String,
     pub(crate) status: Word,
@@ -88,7 +90,8 @@ impl Header {
     pub(super) fn new(known: &Known, clock: &Clock) -> Self {
         let row = &known.session;
         Self {
-            name: row.session.clone(),
+            name: one_line(&row.session),
+            encoded: links::encode(&row.session),
             href: links::session(&row.session),
             title: title(row),
             status: words::status(row.status_at(clock.now())),

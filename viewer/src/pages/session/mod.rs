@@ -5,6 +5,8 @@ mod minimap;
 mod outline;
 mod transcript;
 
+pub(super) use self::transcript::prompt_tokens;
+
 use askama::Template;
 use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse, Redirect, Response};

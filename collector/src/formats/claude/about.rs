@@ -1,0 +1,169 @@
+//! Knows a file of Claude Code, and what its place and its beginning say of the session.
+
+use std::path::Path;
+
+use agent_core::{ParentKind, ParentLink, SessionStarted};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::super::Described;
+use super::super::rows::read_line;
+use super::is_uuid;
+
+/// Rows that are looked at to know the format.
+const LOOKED_AT: usize = 20;
+/// Types that no other format writes beside a `sessionId`.
+const OWN_TYPES: [&str; 13] = [
+    "queue-operation",
+    "summary",
+    "file-history-snapshot",
+    "mode",
+    "permission-mode",
+    "last-prompt",
+    "ai-title",
+    "custom-title",
+    "agent-name",
+    "atis-latch",
+    "bridge-session",
+    "pr-link",
+    "progress",
+];
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct HeadWire {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    session_id: Option<String>,
+    #[serde(default, deserialize_with = "present")]
+    uuid: bool,
+    #[serde(default, deserialize_with = "present")]
+    parent_uuid: bool,
+    #[serde(default, deserialize_with = "present")]
+    leaf_uuid: bool,
+    #[serde(default, deserialize_with = "present")]
+    snapshot: bool,
+    cwd: Option<String>,
+    version: Option<String>,
+    git_branch: Option<String>,
+    permission_mode: Option<String>,
+    agent_id: Option<String>,
+    slug: Option<String>,
+}
+
+fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    Box::<RawValue>::deserialize(deserializer).map(|_| true)
+}
+
+pub(super) fn is_claude_code(head: &[u8]) -> bool {
+    let mut found = false;
+    let mut rows = head.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    for line in rows.by_ref().take(LOOKED_AT) {
+        // What cannot be read, such as a row cut by the end of the head, says nothing against it.
+        read_line::<HeadWire>(line, |row, _| found |= is_own(&row));
+        if found {
+            return true;
+        }
+    }
+    // A pasted picture can fill the head with one row: its keys at the start tell.
+    let start = String::from_utf8_lossy(&head[..head.len().min(2000)]);
+    start.contains("\"parentUuid\":") && start.contains("\"sessionId\":")
+}
+
+fn is_own(row: &HeadWire) -> bool {
+    let kind = row.kind.as_deref().unwrap_or_default();
+    match row.session_id {
+        Some(_) => row.uuid || row.parent_uuid || OWN_TYPES.contains(&kind),
+        None => (kind == "summary" && row.leaf_uuid) || (kind == "file-history-snapshot" && row.snapshot),
+    }
+}
+
+pub(super) fn describe(path: &Path, head: &[u8]) -> Described {
+    let mut about = SessionStarted { agent: Some("claude-code".to_owned()), ..Default::default() };
+    let mut sessions: Vec<String> = Vec::new();
+    let mut agent_id = None;
+    for line in head.split(|&byte| byte == b'\n') {
+        read_line::<HeadWire>(line, |row, _| {
+            sessions.extend(row.session_id);
+            agent_id = agent_id.take().or(row.agent_id);
+            keep_first(&mut about.cwd, row.cwd);
+            keep_first(&mut about.agent_version, row.version);
+            keep_first(&mut about.git_branch, row.git_branch.filter(|branch| !branch.is_empty()));
+            keep_first(&mut about.permission_mode, row.permission_mode);
+            if let Some(slug) = row.slug {
+                about.other.entry("slug").or_insert_with(|| slug.into());
+            }
+        });
+    }
+    about.project = about.cwd.as_deref().and_then(last_component).map(str::to_owned);
+    let place = path.to_string_lossy();
+    about.user = about.cwd.as_deref().and_then(user_in).or_else(|| user_in(&place)).map(str::to_owned);
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    if let Some(agent) = stem.strip_prefix("agent-").or(agent_of_only(&stem, agent_id.as_deref())) {
+        return subagent(path, agent, sessions.first(), about);
+    }
+    let named = is_uuid(&stem) && sessions.contains(&stem);
+    let session = if named { Some(stem.clone()) } else { sessions.into_iter().next() };
+    Described { session: session.unwrap_or(stem), about }
+}
+
+/// A file whose rows all carry an agent's id is a sub-agent's, whatever its name; only one in a folder of
+/// sub-agents is taken for such, since a main file may hold rows of agents too.
+fn agent_of_only<'a>(stem: &str, agent_id: Option<&'a str>) -> Option<&'a str> {
+    stem.contains("subagent").then_some(agent_id)?
+}
+
+fn subagent(path: &Path, agent: &str, row_session: Option<&String>, mut about: SessionStarted) -> Described {
+    let parent = folder_session(path).or_else(|| row_session.cloned()).unwrap_or_else(|| "unknown".to_owned());
+    let meta = read_meta(path);
+    about.parent =
+        Some(ParentLink { session: parent.clone(), kind: ParentKind::Subagent, call_id: meta.tool_use_id });
+    about.title = meta.description;
+    if let Some(kind) = meta.agent_type {
+        about.other.insert("agent_type".to_owned(), kind.into());
+    }
+    Described { session: format!("{parent}/{agent}"), about }
+}
+
+/// Returns the session whose folder the file stands in: `<session>/subagents/...`.
+fn folder_session(path: &Path) -> Option<String> {
+    path.ancestors()
+        .skip(1)
+        .filter_map(|folder| folder.file_name())
+        .map(|name| name.to_string_lossy().into_owned())
+        .find(|name| is_uuid(name))
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct MetaWire {
+    agent_type: Option<String>,
+    description: Option<String>,
+    tool_use_id: Option<String>,
+}
+
+/// Reads the file beside a sub-agent's that says what started it; there is none for older versions.
+fn read_meta(path: &Path) -> MetaWire {
+    std::fs::read(path.with_extension("meta.json"))
+        .ok()
+        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+        .unwrap_or_default()
+}
+
+fn keep_first(kept: &mut Option<String>, said: Option<String>) {
+    if kept.is_none() {
+        *kept = said;
+    }
+}
+
+fn last_component(path: &str) -> Option<&str> {
+    path.rsplit(['/', '\\']).find(|part| !part.is_empty())
+}
+
+/// Returns whose home folder a path is in.
+fn user_in(path: &str) -> Option<&str> {
+    let mut parts = path.split(['/', '\\']).filter(|part| !part.is_empty());
+    let first = parts.next()?;
+    let second = if first.ends_with(':') { parts.next()? } else { first };
+    matches!(second, "home" | "Users" | "users").then(|| parts.next())?.filter(|user| *user != "Shared")
+}

@@ -1,0 +1,186 @@
+//! Assistant rows: pieces of responses, and the calls of tools in them.
+
+use agent_core::{
+    Block, Body, ErrorInfo, Json, ModelFailed, ModelResponded, ToolCalled, ToolEnded, ToolStatus, Usage,
+    UsageQuality,
+};
+use serde_json::value::RawValue;
+
+use super::wire::{BlockWire, MessageWire, RowWire, UsageWire, read};
+use super::{Writer, copy, learning};
+
+/// The model's name in rows that Claude Code makes itself.
+const SYNTHETIC: &str = "<synthetic>";
+
+pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire) {
+    let Some(message) = read::<MessageWire>(wire.message.as_deref()) else { return };
+    let blocks = blocks(message.content.as_deref());
+    if message.model.as_deref() == Some(SYNTHETIC) {
+        return synthetic(writer, wire, &blocks);
+    }
+    let response_id = message.id.clone().or_else(|| wire.request_id.clone()).or_else(|| wire.uuid.clone());
+    let (usage, usage_raw) = usage(message.usage.as_deref());
+    let quality = match (usage.is_empty(), &message.stop_reason) {
+        (true, _) => UsageQuality::Missing,
+        (false, Some(_)) => UsageQuality::Final,
+        (false, None) => UsageQuality::Partial,
+    };
+    writer.push(
+        response_id.clone(),
+        Body::ModelResponded(ModelResponded {
+            provider: Some("anthropic".to_owned()),
+            model: message.model,
+            response_id,
+            request_id: wire.request_id.clone(),
+            content: blocks.iter().map(block).collect(),
+            finish_reason: message.stop_reason,
+            usage,
+            usage_quality: Some(quality),
+            usage_raw,
+            ..Default::default()
+        }),
+    );
+    for (at, wire_block) in blocks.iter().enumerate() {
+        match wire_block.kind.as_deref() {
+            Some("tool_use" | "server_tool_use" | "mcp_tool_use") => tool_called(writer, wire_block, at),
+            Some(kind) if kind.ends_with("_tool_result") => provider_result(writer, wire_block),
+            _ => {}
+        }
+    }
+}
+
+fn tool_called(writer: &mut Writer<'_>, block: &BlockWire, at: usize) {
+    let call_id = call_id(writer, block, at);
+    let name = block.name.clone().unwrap_or_default();
+    let input = copy(block.input.as_deref());
+    let called = ToolCalled { call_id: call_id.clone(), name: name.clone(), input: input.clone(), ..Default::default() };
+    writer.push(Some(call_id.clone()), Body::ToolCalled(called));
+    if let Some(input) = input {
+        learning::of_call(writer, &name, &call_id, &input);
+    }
+}
+
+/// A call without an id (seen in sanitised files) gets one from its row.
+fn call_id(writer: &Writer<'_>, block: &BlockWire, at: usize) -> String {
+    block.id.clone().unwrap_or_else(|| format!("{}#{at}", writer.step.as_deref().unwrap_or("row")))
+}
+
+/// The result of a tool that the provider runs stands in the response itself.
+fn provider_result(writer: &mut Writer<'_>, block: &BlockWire) {
+    let Some(call_id) = block.tool_use_id.clone() else { return };
+    let failed = block.content.as_ref().is_some_and(|content| content.get().contains("_tool_result_error"));
+    let mut ended = ToolEnded {
+        call_id: call_id.clone(),
+        status: Some(if failed { ToolStatus::Failed } else { ToolStatus::Succeeded }),
+        output: copy(block.content.as_deref()),
+        ..Default::default()
+    };
+    ended.other.insert("within_response".to_owned(), true.into());
+    writer.push(Some(call_id), Body::ToolEnded(ended));
+}
+
+/// Rows that Claude Code wrote in the model's place: an error of the API, or a remark. No call was made.
+fn synthetic(writer: &mut Writer<'_>, wire: &RowWire, blocks: &[BlockWire]) {
+    let text = blocks.iter().filter_map(|block| block.text.as_deref()).collect::<Vec<_>>().join("\n");
+    let is_error = wire.is_api_error_message == Some(true) || text.starts_with("API Error");
+    if !is_error {
+        return;
+    }
+    let http_status = text.split(|c: char| !c.is_ascii_digit()).find_map(|word| match word.parse::<u16>() {
+        Ok(status @ 400..=599) if word.len() == 3 => Some(status),
+        _ => None,
+    });
+    writer.push(None, Body::ModelFailed(ModelFailed { error: api_error(Some(text), http_status, None), ..Default::default() }));
+}
+
+/// Returns an error of the API as data.
+pub(super) fn api_error(message: Option<String>, http_status: Option<u16>, kind: Option<String>) -> ErrorInfo {
+    let kind = kind.or_else(|| {
+        let word = match http_status? {
+            401 | 403 => "authentication",
+            429 => "rate_limit",
+            529 => "overloaded",
+            400..=499 => "bad_request",
+            _ => "server_error",
+        };
+        Some(word.to_owned())
+    });
+    ErrorInfo {
+        retryable: http_status.map(|status| matches!(status, 408 | 409 | 429 | 500..=599)),
+        kind,
+        message: message.filter(|message| !message.is_empty()),
+        http_status,
+        ..Default::default()
+    }
+}
+
+/// Returns the content blocks of a message; text alone is one block.
+pub(super) fn blocks(content: Option<&RawValue>) -> Vec<BlockWire> {
+    let Some(content) = content else { return Vec::new() };
+    if content.get().starts_with('"') {
+        let text: Option<String> = read(Some(content));
+        return vec![BlockWire {
+            kind: Some("text".to_owned()),
+            text,
+            thinking: None,
+            id: None,
+            name: None,
+            input: None,
+            tool_use_id: None,
+            content: None,
+            is_error: None,
+            source: None,
+        }];
+    }
+    read(Some(content)).unwrap_or_default()
+}
+
+/// Returns a block in the words of the events.
+pub(super) fn block(wire: &BlockWire) -> Block {
+    match wire.kind.as_deref() {
+        Some("text") => Block::Text { text: wire.text.clone().unwrap_or_default() },
+        Some("thinking") => {
+            let text = wire.thinking.clone().unwrap_or_default();
+            Block::Reasoning { hidden: text.is_empty(), text }
+        }
+        Some("redacted_thinking") => Block::Reasoning { text: String::new(), hidden: true },
+        Some("tool_use" | "server_tool_use" | "mcp_tool_use") => Block::ToolUse {
+            call_id: wire.id.clone().unwrap_or_default(),
+            name: wire.name.clone().unwrap_or_default(),
+        },
+        Some("image" | "document") => media(wire),
+        other => Block::other(&Json::of(&serde_json::json!({"type": other, "text": wire.text}))),
+    }
+}
+
+/// Returns a picture by its type and size: its bytes stay in the row.
+fn media(wire: &BlockWire) -> Block {
+    #[derive(Default, serde::Deserialize)]
+    struct SourceWire {
+        media_type: Option<String>,
+        data: Option<Box<RawValue>>,
+    }
+    let source: SourceWire = read(wire.source.as_deref()).unwrap_or_default();
+    // Base64 holds three bytes in four characters; the quotes of the JSON string are none of them.
+    let bytes = source.data.map_or(0, |data| (data.get().len() as u64).saturating_sub(2) / 4 * 3);
+    Block::Media { media_type: source.media_type.unwrap_or_default(), bytes }
+}
+
+fn usage(raw: Option<&RawValue>) -> (Usage, Option<serde_json::Value>) {
+    let Some(wire) = read::<UsageWire>(raw) else { return (Usage::default(), None) };
+    let (write_5m, write_1h) = match &wire.cache_creation {
+        Some(split) if split.ephemeral_5m_input_tokens.is_some() || split.ephemeral_1h_input_tokens.is_some() => {
+            (split.ephemeral_5m_input_tokens, split.ephemeral_1h_input_tokens)
+        }
+        _ => (wire.cache_creation_input_tokens, None),
+    };
+    let usage = Usage {
+        uncached_input: wire.input_tokens,
+        cache_read: wire.cache_read_input_tokens,
+        cache_write_5m: write_5m,
+        cache_write_1h: write_1h,
+        output: wire.output_tokens,
+        reasoning: wire.output_tokens_details.and_then(|details| details.thinking_tokens),
+    };
+    (usage, None)
+}

@@ -1,0 +1,181 @@
+//! Attachment rows: what versions from 2.1.92 on write down of the rest of the context.
+
+use agent_core::{Body, ChunkKind, ContextAdded, Json, LearningNote, UserMessaged};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::wire::{RowWire, read};
+use super::{Writer, copy};
+
+type Raw = Option<Box<RawValue>>;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct AttachmentWire {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    system_prompt: Raw,
+    tools: Raw,
+    path: Option<String>,
+    filename: Option<String>,
+    content: Raw,
+    rendered: Raw,
+    names: Option<Vec<String>>,
+    skill_names: Option<Vec<String>>,
+    skills: Option<Vec<SkillWire>>,
+    prompt: Raw,
+    command_mode: Option<String>,
+    text: Option<String>,
+    snippet: Option<String>,
+    hook_name: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct SkillWire {
+    name: Option<String>,
+    path: Option<String>,
+    content: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct RenderedWire {
+    content: Raw,
+}
+
+pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire) {
+    let Some(attachment) = read::<AttachmentWire>(wire.attachment.as_deref()) else { return };
+    let kind = attachment.kind.clone().unwrap_or_default();
+    match kind.as_str() {
+        "prompt_snapshot" => prompt_snapshot(writer, &attachment),
+        "nested_memory" => memory(writer, &attachment),
+        "skill_listing" => listed(writer, attachment.names.as_deref(), "skill_listing"),
+        "dynamic_skill" => listed(writer, attachment.skill_names.as_deref(), "dynamic_skill"),
+        "invoked_skills" => invoked(writer, &attachment),
+        "queued_command" if attachment.command_mode.as_deref() == Some("prompt") => queued(writer, &attachment),
+        _ => {}
+    }
+    context(writer, &attachment, &kind);
+}
+
+/// The system prompt and the tool schemas as they stood in the request.
+fn prompt_snapshot(writer: &mut Writer<'_>, attachment: &AttachmentWire) {
+    for (slot, kind, content) in [
+        ("system", ChunkKind::System, &attachment.system_prompt),
+        ("tools", ChunkKind::ToolSchema, &attachment.tools),
+    ] {
+        if let Some(content) = copy(content.as_deref()) {
+            writer.push(
+                None,
+                Body::ContextAdded(ContextAdded {
+                    kind: Some(kind),
+                    source: Some("prompt_snapshot".to_owned()),
+                    reason: Some(format!("the {slot} of the request")),
+                    slot: Some(slot.to_owned()),
+                    content: Some(content),
+                    ..Default::default()
+                }),
+            );
+        }
+    }
+}
+
+fn memory(writer: &mut Writer<'_>, attachment: &AttachmentWire) {
+    let Some(path) = attachment.path.clone() else { return };
+    writer.push(
+        None,
+        Body::MemoryRecalled(LearningNote {
+            key: path,
+            source: Some("nested_memory".to_owned()),
+            ..Default::default()
+        }),
+    );
+}
+
+fn listed(writer: &mut Writer<'_>, names: Option<&[String]>, source: &str) {
+    for name in names.unwrap_or_default() {
+        writer.push(
+            None,
+            Body::SkillListed(LearningNote {
+                key: name.clone(),
+                source: Some(source.to_owned()),
+                ..Default::default()
+            }),
+        );
+    }
+}
+
+fn invoked(writer: &mut Writer<'_>, attachment: &AttachmentWire) {
+    for skill in attachment.skills.as_deref().unwrap_or_default() {
+        let name = skill.name.clone().unwrap_or_default();
+        writer.push(
+            None,
+            Body::SkillMatched(LearningNote {
+                key: name.clone(),
+                source: Some("invoked_skills".to_owned()),
+                ..Default::default()
+            }),
+        );
+        if let Some(content) = &skill.content {
+            add(writer, ChunkKind::Skill, skill.path.clone().or(Some(name)), "invoked_skills", Json::string(content));
+        }
+    }
+}
+
+/// A message that the user typed while the agent worked.
+fn queued(writer: &mut Writer<'_>, attachment: &AttachmentWire) {
+    let Some(prompt) = copy(attachment.prompt.as_deref()) else { return };
+    let text = prompt.to_display();
+    writer.push(None, Body::UserMessaged(UserMessaged { text, ..Default::default() }));
+}
+
+/// What the attachment puts before the model, where it says so.
+fn context(writer: &mut Writer<'_>, attachment: &AttachmentWire, kind: &str) {
+    let part = match kind {
+        "nested_memory" => ChunkKind::Memory,
+        "skill_listing" | "dynamic_skill" | "invoked_skills" => ChunkKind::Skill,
+        "todo_reminder" | "task_reminder" | "plan_mode" | "plan_mode_exit" => ChunkKind::Plan,
+        _ => ChunkKind::State,
+    };
+    let source = attachment.path.clone().or_else(|| attachment.filename.clone()).or_else(|| attachment.hook_name.clone());
+    let rendered: Vec<RenderedWire> = read(attachment.rendered.as_deref()).unwrap_or_default();
+    if !rendered.is_empty() {
+        for content in rendered.iter().filter_map(|piece| copy(piece.content.as_deref())) {
+            add(writer, part, source.clone(), kind, content);
+        }
+        return;
+    }
+    let text = match kind {
+        "nested_memory" => memory_text(attachment),
+        "skill_listing" | "hook_additional_context" => copy(attachment.content.as_deref()),
+        "edited_text_file" => attachment.snippet.as_deref().map(Json::string),
+        "total_tokens_reminder" | "batching_reminder_sent" | "silent_turn_reminder" => {
+            attachment.text.as_deref().map(Json::string)
+        }
+        _ => None,
+    };
+    if let Some(text) = text {
+        add(writer, part, source, kind, text);
+    }
+}
+
+fn memory_text(attachment: &AttachmentWire) -> Option<Json> {
+    #[derive(Deserialize)]
+    struct ContentWire {
+        content: Raw,
+    }
+    let content: ContentWire = read(attachment.content.as_deref())?;
+    copy(content.content.as_deref())
+}
+
+fn add(writer: &mut Writer<'_>, kind: ChunkKind, source: Option<String>, attachment: &str, content: Json) {
+    writer.push(
+        None,
+        Body::ContextAdded(ContextAdded {
+            kind: Some(kind),
+            source,
+            reason: Some(format!("attachment {attachment}")),
+            content: Some(content),
+            ..Default::default()
+        }),
+    );
+}

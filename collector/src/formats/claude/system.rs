@@ -1,0 +1,83 @@
+//! System rows: compaction, errors of the API, output of local commands.
+
+use agent_core::{Body, ContextCompacted, ModelFailed, Origin, UserMessaged};
+
+use super::assistant::api_error;
+use super::wire::{CompactWire, ErrorWire, RowWire, millis, read};
+use super::Writer;
+
+pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire) {
+    match wire.subtype.as_deref() {
+        Some("compact_boundary") => compacted(writer, wire),
+        Some("microcompact_boundary") => microcompacted(writer, wire),
+        Some("api_error" | "error") => failed(writer, wire),
+        Some("api_refusal" | "model_refusal_fallback") => refused(writer, wire),
+        Some("local_command") => local_command(writer, wire),
+        _ => {}
+    }
+}
+
+fn compacted(writer: &mut Writer<'_>, wire: &RowWire) {
+    let metadata: CompactWire = read(wire.compact_metadata.as_deref()).unwrap_or_default();
+    writer.push(
+        None,
+        Body::ContextCompacted(ContextCompacted {
+            trigger: metadata.trigger,
+            tokens_before: metadata.pre_tokens,
+            ..Default::default()
+        }),
+    );
+}
+
+fn microcompacted(writer: &mut Writer<'_>, wire: &RowWire) {
+    let metadata: CompactWire = read(wire.microcompact_metadata.as_deref()).unwrap_or_default();
+    let after = metadata.pre_tokens.zip(metadata.tokens_saved).map(|(before, saved)| before.saturating_sub(saved));
+    writer.push(
+        None,
+        Body::ContextCompacted(ContextCompacted {
+            trigger: metadata.trigger,
+            tokens_before: metadata.pre_tokens,
+            tokens_after: after,
+            dropped_calls: Some(metadata.compacted_tool_ids.unwrap_or_default()),
+            ..Default::default()
+        }),
+    );
+}
+
+fn failed(writer: &mut Writer<'_>, wire: &RowWire) {
+    let error: ErrorWire = read(wire.error.as_deref()).unwrap_or_default();
+    let inner: ErrorWire = read(error.error.as_deref()).unwrap_or_default();
+    let innermost: ErrorWire = read(inner.error.as_deref()).unwrap_or_default();
+    let message = error.message.or(inner.message).or(innermost.message);
+    let kind = innermost.kind.or(error.kind).or(inner.kind);
+    let status = error.status.filter(|&status| status > 0);
+    let mut info = api_error(message, status, kind);
+    // A row that names the next attempt says itself that trying again can help.
+    info.retryable = info.retryable.or(wire.retry_in_ms.map(|_| true));
+    info.kind.get_or_insert_with(|| "connection".to_owned());
+    writer.push(
+        None,
+        Body::ModelFailed(ModelFailed {
+            error: info,
+            attempt: wire.retry_attempt.and_then(millis).and_then(|attempt| u32::try_from(attempt).ok()),
+            retry_in_ms: wire.retry_in_ms.and_then(millis),
+            ..Default::default()
+        }),
+    );
+}
+
+fn refused(writer: &mut Writer<'_>, wire: &RowWire) {
+    let said: Option<String> = read(wire.content.as_deref());
+    let message = wire.api_refusal_explanation.clone().or(said);
+    let mut info = api_error(message, None, Some("refusal".to_owned()));
+    info.retryable = Some(false);
+    writer.push(None, Body::ModelFailed(ModelFailed { error: info, ..Default::default() }));
+}
+
+fn local_command(writer: &mut Writer<'_>, wire: &RowWire) {
+    let Some(text) = read::<String>(wire.content.as_deref()) else { return };
+    writer.push(
+        None,
+        Body::UserMessaged(UserMessaged { origin: Some(Origin::CommandOutput), text, ..Default::default() }),
+    );
+}

@@ -1,0 +1,147 @@
+//! The rows as Claude Code writes them; only what is needed is read.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+type Raw = Option<Box<RawValue>>;
+
+/// One row.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct RowWire {
+    #[serde(rename = "type")]
+    pub(super) kind: Option<String>,
+    pub(super) subtype: Option<String>,
+    pub(super) uuid: Option<String>,
+    pub(super) parent_uuid: Option<String>,
+    pub(super) logical_parent_uuid: Option<String>,
+    pub(super) timestamp: Option<String>,
+    pub(super) agent_id: Option<String>,
+    #[serde(default)]
+    pub(super) is_sidechain: Option<bool>,
+    pub(super) is_meta: Option<bool>,
+    pub(super) is_compact_summary: Option<bool>,
+    pub(super) is_api_error_message: Option<bool>,
+    pub(super) request_id: Option<String>,
+    pub(super) origin: Raw,
+    pub(super) message: Raw,
+    pub(super) tool_use_result: Raw,
+    pub(super) tool_denial_kind: Option<String>,
+    pub(super) attachment: Raw,
+    pub(super) data: Raw,
+    pub(super) error: Raw,
+    pub(super) content: Raw,
+    pub(super) compact_metadata: Raw,
+    pub(super) microcompact_metadata: Raw,
+    pub(super) retry_attempt: Option<f64>,
+    pub(super) retry_in_ms: Option<f64>,
+    #[serde(rename = "parentToolUseID")]
+    pub(super) parent_tool_use_id: Option<String>,
+    pub(super) summary: Option<String>,
+    pub(super) custom_title: Option<String>,
+    pub(super) ai_title: Option<String>,
+    pub(super) pr_url: Option<String>,
+    pub(super) api_refusal_explanation: Option<String>,
+}
+
+/// The message in an assistant or user row.
+#[derive(Deserialize)]
+pub(super) struct MessageWire {
+    pub(super) id: Option<String>,
+    pub(super) model: Option<String>,
+    pub(super) content: Raw,
+    pub(super) stop_reason: Option<String>,
+    pub(super) usage: Raw,
+}
+
+/// A content block; which fields it has depends on its type.
+#[derive(Deserialize)]
+pub(super) struct BlockWire {
+    #[serde(rename = "type")]
+    pub(super) kind: Option<String>,
+    pub(super) text: Option<String>,
+    pub(super) thinking: Option<String>,
+    pub(super) id: Option<String>,
+    pub(super) name: Option<String>,
+    pub(super) input: Raw,
+    pub(super) tool_use_id: Option<String>,
+    pub(super) content: Raw,
+    pub(super) is_error: Option<bool>,
+    pub(super) source: Raw,
+}
+
+#[derive(Default, Deserialize)]
+pub(super) struct UsageWire {
+    pub(super) input_tokens: Option<u64>,
+    pub(super) cache_read_input_tokens: Option<u64>,
+    pub(super) cache_creation_input_tokens: Option<u64>,
+    pub(super) cache_creation: Option<CacheCreationWire>,
+    pub(super) output_tokens: Option<u64>,
+    pub(super) output_tokens_details: Option<OutputDetailsWire>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct CacheCreationWire {
+    pub(super) ephemeral_5m_input_tokens: Option<u64>,
+    pub(super) ephemeral_1h_input_tokens: Option<u64>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct OutputDetailsWire {
+    pub(super) thinking_tokens: Option<u64>,
+}
+
+/// What the runtime says of a tool's result, beside the result itself.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ToolUseResultWire {
+    pub(super) interrupted: Option<bool>,
+    pub(super) duration_ms: Option<f64>,
+    pub(super) total_duration_ms: Option<f64>,
+    pub(super) duration_seconds: Option<f64>,
+    pub(super) exit_code: Option<i64>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct OriginWire {
+    pub(super) kind: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CompactWire {
+    pub(super) trigger: Option<String>,
+    pub(super) pre_tokens: Option<u64>,
+    pub(super) tokens_saved: Option<u64>,
+    pub(super) compacted_tool_ids: Option<Vec<String>>,
+}
+
+/// The payload of a progress row.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ProgressWire {
+    #[serde(rename = "type")]
+    pub(super) kind: Option<String>,
+    pub(super) message: Raw,
+    pub(super) agent_id: Option<String>,
+}
+
+/// An error, in the shapes of several versions.
+#[derive(Default, Deserialize)]
+pub(super) struct ErrorWire {
+    pub(super) message: Option<String>,
+    pub(super) status: Option<u16>,
+    #[serde(rename = "type")]
+    pub(super) kind: Option<String>,
+    pub(super) error: Raw,
+}
+
+/// Reads a raw value as `T`; nothing when it has another shape.
+pub(super) fn read<T: for<'de> Deserialize<'de>>(raw: Option<&RawValue>) -> Option<T> {
+    serde_json::from_str(raw?.get()).ok()
+}
+
+/// Returns the whole milliseconds of a figure that is written as a number of any kind.
+pub(super) fn millis(figure: f64) -> Option<u64> {
+    (figure.is_finite() && (0.0..1e15).contains(&figure)).then_some(figure.round() as u64)
+}

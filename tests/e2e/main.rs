@@ -1,0 +1,7 @@
+//! End-to-end tests: they drive the real binary as a user would.
+
+mod command_line;
+mod event_api;
+mod kill;
+mod program;
+mod watching;

@@ -1,0 +1,183 @@
+//! What was sent: the prompt of a turn by its parts, and how near it is to what the model saw.
+
+use agent_core::{Event, Fidelity};
+use store::{PromptPartRow, PromptSummary, Store, StoreError};
+
+use super::parts::PartView;
+use super::segments::{Segment, segments};
+use crate::format::{bytes, counted, short};
+use crate::links;
+use crate::markup::one_line;
+use crate::pages::content::{Room, Space};
+use crate::pages::event_text::text_of;
+
+/// Prompts of up to so many parts are verified while the page is made; larger ones when asked.
+const VERIFIED_AT_ONCE: u32 = 200;
+/// New parts shown with what stands in them.
+const NEW_PARTS: usize = 40;
+/// Old parts listed from the beginning.
+const FIRST_PARTS: u32 = 16;
+/// Old parts listed from the end.
+const LAST_PARTS: u32 = 32;
+
+/// What the store says of a prompt.
+pub(crate) struct KnownPrompt {
+    call: u32,
+    calls: Vec<u32>,
+    summary: PromptSummary,
+    fidelity: FidelityView,
+    new_parts: Vec<(PromptPartRow, Option<Event>)>,
+    new_count: usize,
+    first: Vec<PromptPartRow>,
+    last: Vec<PromptPartRow>,
+}
+
+impl KnownPrompt {
+    /// Returns nothing when the turn has no prompt. `call` is the attempt asked for, else the last.
+    pub(super) fn read(store: &Store, session: &str, key: u32, turn: u32, call: Option<u32>) -> Result<Option<Self>, StoreError> {
+        let calls = store.prompt_calls(key, turn)?;
+        let Some(call) = call.filter(|call| calls.contains(call)).or(calls.last().copied()) else { return Ok(None) };
+        let summary = store.prompt_summary(key, turn, call)?;
+        let new = store.new_prompt_parts(key, turn, call)?;
+        let new_count = new.len();
+        let mut new_parts = Vec::new();
+        for (_, row) in new.into_iter().filter(|(_, row)| row.kind != "framing").take(NEW_PARTS) {
+            let event = if row.position == 0 { None } else { Some(store.event_at(row.position, row.sub)?) };
+            new_parts.push((row, event));
+        }
+        let tail_from = summary.part_count.saturating_sub(LAST_PARTS).max(FIRST_PARTS);
+        Ok(Some(Self {
+            fidelity: fidelity_of(store, session, key, turn, call, &summary)?,
+            first: store.prompt_part_window(key, turn, call, 0, FIRST_PARTS)?,
+            last: store.prompt_part_window(key, turn, call, tail_from, LAST_PARTS)?,
+            call,
+            calls,
+            summary,
+            new_parts,
+            new_count,
+        }))
+    }
+}
+
+fn fidelity_of(store: &Store, session: &str, key: u32, turn: u32, call: u32, summary: &PromptSummary) -> Result<FidelityView, StoreError> {
+    if summary.part_count <= VERIFIED_AT_ONCE {
+        return Ok(FidelityView::checked(&store.prompt(key, turn, call)?));
+    }
+    let check = format!("{}/fidelity?call={call}", links::turn(session, turn));
+    Ok(FidelityView::unchecked(summary, check))
+}
+
+/// How near a prompt is to what the model saw.
+#[derive(Debug)]
+pub(crate) struct FidelityView {
+    pub(crate) word: &'static str,
+    pub(crate) class: &'static str,
+    pub(crate) meaning: &'static str,
+    pub(crate) missing: Vec<String>,
+    pub(crate) damaged: Option<String>,
+    /// Where it is checked byte by byte.
+    pub(crate) check: Option<String>,
+}
+
+impl FidelityView {
+    /// Returns what reading the whole prompt has shown.
+    pub(crate) fn checked(prompt: &store::Prompt) -> Self {
+        let (word, class, meaning) = match prompt.fidelity {
+            Fidelity::Exact => ("exact", "ok", "the bytes of the request were recorded, and their hash agrees"),
+            Fidelity::Rebuilt => ("rebuilt", "info", "put together from the transcript, which holds all parts"),
+            Fidelity::Partial => ("partial", "warn", "put together from a source that lacks parts"),
+        };
+        Self {
+            word,
+            class,
+            meaning,
+            missing: prompt.missing.iter().map(|words| one_line(words)).collect(),
+            damaged: prompt.damaged.clone(),
+            check: None,
+        }
+    }
+
+    /// Returns what the list of parts shows; the bytes have not been read.
+    fn unchecked(summary: &PromptSummary, check: String) -> Self {
+        let missing: Vec<String> = [(summary.has_system, "the system prompt"), (summary.has_tools, "the tool schemas")]
+            .into_iter()
+            .filter(|(has, _)| !has && summary.body_hash.is_none())
+            .map(|(_, words)| words.to_owned())
+            .collect();
+        let (word, class, meaning) = match (&summary.body_hash, missing.is_empty()) {
+            (Some(_), _) => ("recorded", "info", "the bytes of the request were recorded; their hash has not been checked yet"),
+            (None, true) => ("rebuilt", "info", "put together from the transcript; its parts have not been looked into yet"),
+            (None, false) => ("partial", "warn", "put together from a source that lacks parts"),
+        };
+        Self { word, class, meaning, missing, damaged: None, check: Some(check) }
+    }
+}
+
+/// What was sent, ready to be shown.
+#[derive(Debug)]
+pub(crate) struct Sent {
+    pub(crate) fidelity: FidelityView,
+    pub(crate) size: String,
+    pub(crate) attempt: Option<String>,
+    pub(crate) attempts: Vec<(u32, String, bool)>,
+    pub(crate) segments: Vec<Segment>,
+    pub(crate) new_parts: Vec<PartView>,
+    pub(crate) new_words: String,
+    pub(crate) new_cut: Option<String>,
+    pub(crate) first: Vec<PartView>,
+    pub(crate) last: Vec<PartView>,
+    pub(crate) between: Option<String>,
+    pub(crate) all_words: String,
+    pub(crate) all_href: String,
+    pub(crate) bytes_href: String,
+    pub(crate) left_out: Vec<String>,
+}
+
+impl Sent {
+    pub(super) fn new(session: &str, turn: u32, known: KnownPrompt, space: &mut Space) -> Self {
+        let KnownPrompt { call, calls, summary, fidelity, new_parts, new_count, first, last } = known;
+        let here = links::turn(session, turn);
+        let total_bytes: u64 = summary.kinds.iter().map(|sum| sum.bytes).sum();
+        let tokens = summary.kinds.iter().map(|sum| sum.tokens).sum::<Option<u64>>();
+        let shown = first.len() + last.len();
+        let hidden = (summary.part_count as usize).saturating_sub(shown);
+        let list = |rows: Vec<PromptPartRow>| rows.iter().map(|row| PartView::new(session, row, turn)).collect();
+        let with_content = new_parts.len();
+        Self {
+            size: match tokens {
+                Some(tokens) => format!("≈ {} tokens · {}", short(tokens), bytes(total_bytes)),
+                None => bytes(total_bytes),
+            },
+            attempt: (calls.len() > 1).then(|| format!("attempt {call} of {}", calls.len())),
+            attempts: calls.iter().map(|&other| (other, format!("{here}?call={other}"), other == call)).filter(|_| calls.len() > 1).collect(),
+            segments: segments(&summary),
+            new_words: counted(new_count as u64, "part", "parts"),
+            new_cut: (with_content < new_count.min(NEW_PARTS + 1) && new_count > NEW_PARTS)
+                .then(|| format!("{with_content} of {new_count} new parts shown")),
+            new_parts: new_parts.into_iter().map(|(row, event)| new_part(session, turn, &row, event.as_ref(), space)).collect(),
+            first: list(first),
+            last: list(last),
+            between: (hidden > 0).then(|| format!("{} not listed here", counted(hidden as u64, "part", "parts"))),
+            all_words: counted(summary.part_count.into(), "part", "parts"),
+            all_href: format!("{here}/prompt?call={call}"),
+            bytes_href: format!("{here}/prompt?call={call}&bytes=1"),
+            left_out: summary.left_out.iter().map(left_out).collect(),
+            fidelity,
+        }
+    }
+}
+
+fn left_out(item: &agent_core::LeftOut) -> String {
+    let tokens = item.tokens.map_or_else(String::new, |tokens| format!(", {} tokens", short(tokens)));
+    format!("{}: {}{tokens}", one_line(&item.source), one_line(&item.reason))
+}
+
+/// What a person asked, and what was put in to guide the model, lies open; what stood on earlier pages is folded.
+fn new_part(session: &str, turn: u32, row: &PromptPartRow, event: Option<&Event>, space: &mut Space) -> PartView {
+    let mut view = PartView::new(session, row, turn);
+    let is_request = row.kind == "user";
+    let room = if is_request { Room::Wide } else { Room::Narrow };
+    view.content = event.map(|event| space.content(&text_of(&event.body), view.href.clone(), room));
+    view.is_open = is_request;
+    view
+}
