@@ -34,7 +34,10 @@ pub fn run(common: &Common, args: &DemoArgs) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     for address in [args.viewer, args.intake] {
-        anyhow::ensure!(address.ip().is_loopback(), "{address} is not on loopback; other addresses are not served yet");
+        anyhow::ensure!(
+            address.ip().is_loopback(),
+            "{address} is not on loopback; other addresses are not served yet"
+        );
     }
     let store = crate::data::open(common)?;
     let folder = store.folder().join("demo");

@@ -53,7 +53,7 @@ pub struct SessionsArgs {
 
 /// Lists sessions.
 pub fn sessions(common: &Common, args: SessionsArgs) -> anyhow::Result<ExitCode> {
-    let times = viewer::times::Times::new(common.tz.as_deref())?;
+    let times = viewer::typed_time::TypedTimes::new(common.tz.as_deref())?;
     let from = args.from.as_deref().map(|text| times.read(text)).transpose()?;
     let to = args.to.as_deref().map(|text| times.read(text)).transpose()?;
     if from.is_some() || to.is_some() {

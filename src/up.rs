@@ -62,17 +62,17 @@ pub fn serve(store: &Store, folders: Vec<PathBuf>, viewer: SocketAddr, intake: S
         let pages = TcpListener::bind(viewer).await.with_context(|| format!("cannot serve pages at {viewer}"))?;
         let events = TcpListener::bind(intake).await.with_context(|| format!("cannot take events at {intake}"))?;
         let address = format!("http://{}", pages.local_addr()?);
-        let state = viewer::AppState::new(store.clone(), token.clone());
-        let link = viewer::one_time_link(&state, &address);
+        let state = viewer::AppState::new(store.clone(), &token, Vec::new());
+        let link = viewer::one_time_link(&state, pages.local_addr()?);
         let running = Running { viewer: address.clone(), token };
         let announced = running.announce(store.folder())?;
-        let watcher = Watcher::start(Arc::clone(&importer), folders.clone(), report_news());
         eprintln!("dashcam: pages at {link}");
         eprintln!("dashcam: events at http://{}/v1/events", events.local_addr()?);
         for folder in &folders {
             eprintln!("dashcam: watching {}", folder.display());
         }
         eprintln!("dashcam: Ctrl-C ends it");
+        let watcher = Watcher::start(Arc::clone(&importer), folders, report_news());
         let (stop, _) = tokio::sync::watch::channel(());
         let stopped = |mut told: tokio::sync::watch::Receiver<()>| async move {
             // The sender goes when it is time to stop.

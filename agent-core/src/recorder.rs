@@ -61,6 +61,8 @@ pub struct Recorder {
     next_seq: u64,
     defined: FxHashSet<String>,
     last_prompt: Vec<ChunkUse>,
+    /// Whether a write failed and may have left the beginning of a line.
+    is_torn: bool,
 }
 
 impl Recorder {
@@ -78,6 +80,7 @@ impl Recorder {
             run: None,
             turn: None,
             last_prompt: Vec::new(),
+            is_torn: false,
         };
         recorder.catch_up(&file).map_err(fail("read"))?;
         close_torn_line(&mut file).map_err(fail("write"))?;
@@ -106,13 +109,15 @@ impl Recorder {
         event.turn.clone_from(&self.turn);
         event.seq = Some(self.next_seq);
         event.source = Some("recorder".to_owned());
-        let mut line = event.to_json();
-        line.push('\n');
+        let torn_end = if self.is_torn { "\n" } else { "" };
+        let line = format!("{torn_end}{}\n", event.to_json());
+        self.is_torn = true;
         self.file.write_all(line.as_bytes()).map_err(|cause| RecorderError {
             action: "write",
             path: self.path.clone(),
             cause,
         })?;
+        self.is_torn = false;
         self.next_seq += 1;
         Ok(event.id)
     }
@@ -126,8 +131,9 @@ impl Recorder {
         for part in parts {
             body.update(part.bytes);
             let hash = blake3::hash(part.bytes).to_hex().to_string();
-            if self.defined.insert(hash.clone()) {
+            if !self.defined.contains(&hash) {
                 self.record(Body::ChunkDefined(define(&hash, part.bytes)))?;
+                self.defined.insert(hash.clone());
             }
             uses.push(ChunkUse {
                 hash,
@@ -157,7 +163,9 @@ impl Recorder {
         let mut line = Vec::new();
         while reader.read_until(b'\n', &mut line)? > 0 {
             // A line that is no event is the torn end of an earlier process; the reader of the file reports it.
-            if let Ok(event) = Event::from_json(&line) {
+            if let Ok(event) = Event::from_json(&line)
+                && event.session == self.session
+            {
                 self.next_seq = self.next_seq.max(event.seq.unwrap_or(0) + 1);
                 if let Body::ChunkDefined(chunk) = event.body {
                     self.defined.insert(chunk.hash);

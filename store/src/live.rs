@@ -45,10 +45,12 @@ pub(crate) struct LiveState {
     position: Position,
     last_source: u32,
     /// The newest source of each place.
-    by_path: FxHashMap<String, SourceCursor>,
+    newest: FxHashMap<SourceId, SourceCursor>,
+    #[serde(skip)]
+    by_path: FxHashMap<String, SourceId>,
 }
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 impl LiveState {
     /// Loads what was saved and replays the journal's end.
@@ -57,10 +59,23 @@ impl LiveState {
         let mut position = state.position;
         while position < journal.last() {
             position = position.next();
-            let record = journal.read(position)?;
-            state.apply(position, &record);
+            match journal.read(position) {
+                Ok(record) => state.apply_all(position, std::slice::from_ref(&record)),
+                Err(error) => {
+                    let Some(end) = journal.end_of_loss(position, &error) else { return Err(error) };
+                    state.skip(position, end);
+                    position = end;
+                }
+            }
         }
         Ok(state)
+    }
+
+    /// Each lost record may have opened a source, whose number must not be given again.
+    fn skip(&mut self, first: Position, last: Position) {
+        let lost = last.0 - first.0 + 1;
+        self.last_source = self.last_source.saturating_add(u32::try_from(lost).unwrap_or(u32::MAX));
+        self.position = last;
     }
 
     /// A saved state that cannot be used is no loss: the whole journal is replayed instead.
@@ -69,7 +84,10 @@ impl LiveState {
         let fresh = Self { version: VERSION, ..Default::default() };
         let Ok(bytes) = fs::read(&path) else { return fresh };
         match serde_json::from_slice::<Self>(&bytes) {
-            Ok(state) if state.version == VERSION && state.position <= last => state,
+            Ok(mut state) if state.version == VERSION && state.position <= last => {
+                state.by_path = state.newest.iter().map(|(id, cursor)| (cursor.path.clone(), *id)).collect();
+                state
+            }
             Ok(_) => fresh,
             Err(error) => {
                 tracing::warn!(path = %path.display(), %error, "the saved state is unreadable; replaying the journal");
@@ -78,19 +96,30 @@ impl LiveState {
         }
     }
 
-    /// Saves the state, whole or not at all.
-    pub(crate) fn save(&self, folder: &Path) -> std::io::Result<()> {
-        let bytes = serde_json::to_vec(self).map_err(std::io::Error::other)?;
-        crate::secret::write_private(&file(folder), &bytes)
+    /// Returns what is to be saved.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("a state has string keys only")
     }
 
-    /// Takes in the record at `position`.
-    pub(crate) fn apply(&mut self, position: Position, record: &Record) {
+    /// Saves what `to_bytes` gave, whole or not at all.
+    pub(crate) fn save(folder: &Path, bytes: &[u8]) -> std::io::Result<()> {
+        crate::secret::write_private(&file(folder), bytes)
+    }
+
+    /// Takes in the records from `first` on.
+    pub(crate) fn apply_all(&mut self, first: Position, records: &[Record]) {
+        for (position, record) in (first.0..).map(Position).zip(records) {
+            self.apply(position, record);
+        }
+    }
+
+    fn apply(&mut self, position: Position, record: &Record) {
         self.position = position;
+        self.last_source = self.last_source.max(record.source.0);
         match record.kind {
             RecordKind::Source => self.open_source(position, record),
             RecordKind::Row | RecordKind::Unread | RecordKind::Cursor => {
-                if let Some(cursor) = self.by_path.values_mut().find(|cursor| cursor.id == record.source) {
+                if let Some(cursor) = self.newest.get_mut(&record.source) {
                     move_cursor(cursor, position, record);
                 }
             }
@@ -98,34 +127,7 @@ impl LiveState {
         }
     }
 
-    /// Takes in a batch of one source's records without looking the source up for each.
-    pub(crate) fn apply_all(&mut self, first: Position, records: &[Record]) {
-        let mut at = 0;
-        let mut position = first;
-        while at < records.len() {
-            let id = records[at].source;
-            let run = records[at..].iter().take_while(|record| record.source == id && record.kind != RecordKind::Source);
-            let len = run.count();
-            if len < 2 {
-                self.apply(position, &records[at]);
-                position = position.next();
-                at += 1;
-                continue;
-            }
-            let cursor = self.by_path.values_mut().find(|cursor| cursor.id == id);
-            if let Some(cursor) = cursor {
-                for (ahead, record) in (0_u64..).zip(&records[at..at + len]) {
-                    move_cursor(cursor, Position(position.0 + ahead), record);
-                }
-            }
-            position = Position(position.0 + len as u64);
-            at += len;
-            self.position = Position(position.0 - 1);
-        }
-    }
-
     fn open_source(&mut self, position: Position, record: &Record) {
-        self.last_source = self.last_source.max(record.source.0);
         // A source that is no JSON is reported by the projection; it has no place to be followed at.
         let Ok(source) = serde_json::from_slice::<Source>(&record.bytes) else { return };
         let cursor = SourceCursor {
@@ -141,17 +143,20 @@ impl LiveState {
             record_hashes: Vec::new(),
             position,
         };
-        self.by_path.insert(source.path, cursor);
+        if let Some(older) = self.by_path.insert(source.path, record.source) {
+            self.newest.remove(&older);
+        }
+        self.newest.insert(record.source, cursor);
     }
 
     /// Returns the newest source at a place.
     pub(crate) fn source_at(&self, path: &str) -> Option<&SourceCursor> {
-        self.by_path.get(path)
+        self.newest.get(self.by_path.get(path)?)
     }
 
     /// Returns all newest sources.
     pub(crate) fn sources(&self) -> impl Iterator<Item = &SourceCursor> {
-        self.by_path.values()
+        self.newest.values()
     }
 
     /// Returns a number for a new source.

@@ -1,4 +1,8 @@
 //! The readers' connections to DuckDB.
+//!
+//! Statements are prepared anew for each query, never kept: DuckDB plans by the statistics that a table has
+//! when a statement is prepared (it packs short strings into integers, and leaves out filters that hold for
+//! all rows), and a plan that is run again after rows were added gives garbage or nothing.
 
 use std::sync::{Condvar, Mutex};
 
@@ -8,8 +12,6 @@ use crate::{ProjectionError, StoreError};
 
 /// Queries that run at one time; more wait for their turn.
 const READERS: usize = 4;
-/// Prepared statements kept on each connection.
-const PREPARED_STATEMENTS: usize = 64;
 
 /// A fixed number of connections, each used by one query at a time.
 pub(crate) struct Readers {
@@ -23,9 +25,6 @@ impl Readers {
         connect: impl Fn() -> Result<Connection, ProjectionError>,
     ) -> Result<Self, ProjectionError> {
         let connections: Vec<_> = (0..READERS).map(|_| connect()).collect::<Result<_, _>>()?;
-        for connection in &connections {
-            connection.set_prepared_statement_cache_capacity(PREPARED_STATEMENTS);
-        }
         Ok(Self { idle: Mutex::new(connections), given_back: Condvar::new() })
     }
 

@@ -9,7 +9,7 @@ use duckdb::Connection;
 use tokio::sync::{oneshot, watch};
 
 use crate::live::LiveState;
-use crate::projection::{Progress, Projection, Worker};
+use crate::projection::{Progress, Projection, SESSIONS_IN_MEMORY, Worker};
 use crate::readers::Readers;
 use crate::{
     Committed, Journal, JournalError, JournalWriter, Mappers, Position, ProjectionError, Record, RecordKind,
@@ -27,6 +27,8 @@ pub struct Change {
 
 /// Records that the tables may be behind before bulk intake is refused.
 const MAX_LAG_RECORDS: u64 = 2_000_000;
+/// Records after which the live state is saved: about as many are replayed at a start after a crash.
+const SAVE_LIVE_EVERY_RECORDS: usize = 200_000;
 /// Free bytes on the disk below which bulk intake is refused: what is in hand must still find room.
 const MIN_FREE_BYTES: u64 = 256 << 20;
 
@@ -146,13 +148,18 @@ impl Store {
         }
         let writer = {
             let live = Arc::clone(&live);
-            JournalWriter::start(
-                &journal,
-                Box::new(move |committed, records| {
-                    live.lock().expect("no holder of this lock panics").apply_all(committed.first, records);
-                    wake();
-                }),
-            )?
+            let folder = folder.to_owned();
+            let mut unsaved_records = 0;
+            let on_commit = move |committed: Committed, records: &[Record]| {
+                live.lock().expect("no holder of this lock panics").apply_all(committed.first, records);
+                wake();
+                unsaved_records += records.len();
+                if unsaved_records >= SAVE_LIVE_EVERY_RECORDS {
+                    unsaved_records = 0;
+                    save_live(&folder, &live);
+                }
+            };
+            JournalWriter::start(&journal, Box::new(on_commit))?
         };
         let inner = Inner {
             folder: folder.to_owned(),
@@ -283,14 +290,17 @@ impl Store {
 impl Drop for Inner {
     fn drop(&mut self) {
         self.writer = None;
-        let live = self.live.lock().expect("no holder of this lock panics");
-        if let Err(error) = live.save(&self.folder) {
-            tracing::warn!(%error, "the live state was not saved; the next start replays the journal");
-        }
-        drop(live);
+        save_live(&self.folder, &self.live);
         if let Some(worker) = self.worker.take() {
             worker.stop();
         }
+    }
+}
+
+fn save_live(folder: &Path, live: &Mutex<LiveState>) {
+    let bytes = live.lock().expect("no holder of this lock panics").to_bytes();
+    if let Err(error) = LiveState::save(folder, &bytes) {
+        tracing::warn!(%error, "the live state was not saved; the next start replays more of the journal");
     }
 }
 
@@ -321,7 +331,7 @@ fn database_path(folder: &Path) -> PathBuf {
 
 fn open_projection(folder: &Path, journal: &Journal, mappers: &Arc<Mappers>) -> Result<Projection, StoreError> {
     let path = database_path(folder);
-    match Projection::open(&path, journal, mappers) {
+    match Projection::open(&path, journal, mappers, SESSIONS_IN_MEMORY) {
         Ok(Some(projection)) if projection.position() <= journal.last() => return Ok(projection),
         Ok(Some(_)) => tracing::warn!("the tables are ahead of the journal; making them again"),
         Ok(None) => tracing::warn!("the tables are of another version; making them again from the journal"),
@@ -332,7 +342,7 @@ fn open_projection(folder: &Path, journal: &Journal, mappers: &Arc<Mappers>) -> 
         }
     }
     rebuild(folder, journal, mappers, &mut |_, _| {})?;
-    let projection = Projection::open(&path, journal, mappers)?;
+    let projection = Projection::open(&path, journal, mappers, SESSIONS_IN_MEMORY)?;
     projection.ok_or_else(|| StoreError::Stopped("the tables that were just made are of another version".into()))
 }
 
@@ -372,7 +382,7 @@ fn rebuild(
             fs::remove_file(&old).map_err(fail(&old))?;
         }
     }
-    let mut projection = Projection::open(&beside, journal, mappers)?
+    let mut projection = Projection::open(&beside, journal, mappers, SESSIONS_IN_MEMORY)?
         .ok_or_else(|| StoreError::Stopped("an empty file is of another version".into()))?;
     let last = journal.last();
     let mut since_checkpoint = 0;

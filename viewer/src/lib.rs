@@ -15,7 +15,8 @@ pub mod reports;
 mod router;
 mod serve;
 mod state;
-pub mod times;
+mod times;
+pub mod typed_time;
 
 pub use router::router;
 pub use serve::serve;

@@ -20,16 +20,24 @@ impl fmt::Display for Markup {
 /// The text was escaped by [`Markup::text`], which alone makes the type.
 impl askama::filters::HtmlSafe for Markup {}
 
-/// Elements in one text, so that a page stays within its bounds; after that, colours are dropped and hidden
-/// characters are named without a frame.
-const MAX_ELEMENTS: u32 = 120;
+/// Elements in one text.
+const MAX_ELEMENTS: usize = 120;
 
 impl Markup {
     /// Returns the text, line breaks kept, as the content of an element that keeps them.
     pub(crate) fn text(source: &str) -> Self {
-        let mut writer = Writer { out: String::with_capacity(source.len() + source.len() / 8), elements: 0, style: Style::default(), open: false };
+        Self::bounded(source, MAX_ELEMENTS).0
+    }
+
+    /// Returns the text with at most `elements` elements in it, and how many there are. When they are used
+    /// up, colours are dropped and hidden characters are named without a frame.
+    pub(crate) fn bounded(source: &str, elements: usize) -> (Self, usize) {
+        let room = elements.min(MAX_ELEMENTS);
+        let out = String::with_capacity(source.len() + source.len() / 8);
+        let mut writer = Writer { out, room, used: 0, style: Style::default(), open: false };
         writer.write(source);
-        Self(writer.finish())
+        writer.close();
+        (Self(writer.out), writer.used)
     }
 
     /// Returns the size in bytes.
@@ -115,7 +123,8 @@ impl Style {
 
 struct Writer {
     out: String,
-    elements: u32,
+    room: usize,
+    used: usize,
     style: Style,
     open: bool,
 }
@@ -154,8 +163,8 @@ impl Writer {
 
     /// The name is made of letters of ours.
     fn name(&mut self, name: &str) {
-        if self.elements < MAX_ELEMENTS && name.len() > 4 {
-            self.elements += 1;
+        if self.used < self.room && name.len() > 4 {
+            self.used += 1;
             let _ = write!(self.out, "<span class=\"hid\">{name}</span>");
         } else {
             self.out.push_str(name);
@@ -169,10 +178,10 @@ impl Writer {
             return;
         }
         self.close();
-        if self.style == Style::default() || self.elements >= MAX_ELEMENTS {
+        if self.style == Style::default() || self.used >= self.room {
             return;
         }
-        self.elements += 1;
+        self.used += 1;
         self.out.push_str("<span class=\"sgr");
         if let Some(colour) = self.style.colour {
             let _ = write!(self.out, " c{colour}");
@@ -188,11 +197,6 @@ impl Writer {
             self.out.push_str("</span>");
             self.open = false;
         }
-    }
-
-    fn finish(mut self) -> String {
-        self.close();
-        self.out
     }
 }
 
@@ -259,7 +263,7 @@ mod tests {
     fn elements_are_bounded() {
         let many = "\u{1b}[31ma\u{1b}[32mb\u{202e}".repeat(1000);
         let count = Markup::text(&many).to_string().matches("<span").count();
-        assert_eq!(count, MAX_ELEMENTS as usize);
+        assert_eq!(count, MAX_ELEMENTS);
         assert_eq!(Markup::text(&many).to_string().matches("</span>").count(), count);
     }
 

@@ -5,10 +5,15 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 
 use crate::pages::{diff, event_text, home, live, login, part, prompt, raw, session, sessions, turn};
-use crate::{AppState, assets, middleware};
+use crate::{AppState, assets, middleware, reports};
 
 /// Returns the pages over a store, with all checks in front of them.
 pub fn router(state: AppState) -> Router {
+    router_with(state, Router::new())
+}
+
+/// Returns the pages, and behind the same checks the answers to local commands and the routes of others.
+pub(crate) fn router_with(state: AppState, others: Router) -> Router {
     let guarded = Router::new()
         .route("/", get(home::show))
         .route("/sessions", get(sessions::show))
@@ -22,6 +27,8 @@ pub fn router(state: AppState) -> Router {
         .route("/sessions/{session}/events/{n}/text", get(event_text::show))
         .route("/raw/{position}", get(raw::show))
         .route("/live", get(live::follow))
+        .merge(reports::router(state.store().clone()).with_state(()))
+        .merge(others.with_state(()))
         .fallback(home::nothing_here)
         .layer(from_fn_with_state(state.clone(), middleware::require_token));
     let open = Router::new()

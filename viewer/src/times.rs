@@ -1,11 +1,12 @@
-//! Times as people read and write them, in one zone.
+//! Times as people read them, in one zone.
 
 use agent_core::Timestamp;
-use jiff::civil::{Date, DateTime, Time};
+use jiff::civil::Time;
 use jiff::tz::TimeZone;
-use jiff::Zoned;
+use jiff::ZonedDateTime;
 
 use crate::format::{UNKNOWN, duration};
+use crate::typed_time::{TimeError, TypedTimes};
 
 /// One instant in one zone: what "now", "yesterday" and "3 h ago" mean on one page.
 #[derive(Clone, Debug)]
@@ -48,7 +49,10 @@ impl Clock {
     /// Returns the name of the zone, such as `Europe/Berlin` or `UTC`.
     pub(crate) fn zone_name(&self) -> String {
         let offset = || self.zone.to_offset(jiff::Timestamp::now()).to_string();
-        self.zone.iana_name().map_or_else(offset, str::to_owned)
+        match self.zone.iana_name() {
+            Some("Etc/UTC" | "UTC") => "UTC".to_owned(),
+            name => name.map_or_else(offset, str::to_owned),
+        }
     }
 
     /// Returns a time ready to be shown.
@@ -64,8 +68,8 @@ impl Clock {
         }
     }
 
-    fn zoned(&self, ts: Timestamp) -> Option<Zoned> {
-        Some(jiff::Timestamp::from_microsecond(ts.micros()).ok()?.to_zoned(self.zone.clone()))
+    fn zoned(&self, ts: Timestamp) -> Option<ZonedDateTime> {
+        Some(jiff::Timestamp::from_microsecond(ts.micros()).ok()?.to_zoned_datetime(self.zone.clone()))
     }
 
     fn relative(&self, ts: Timestamp) -> String {
@@ -77,49 +81,24 @@ impl Clock {
         }
     }
 
-    /// Reads a time: RFC 3339, `2026-01-14`, `2026-01-14 15:00`, `today`, `yesterday 15:00`, `15:00`.
-    pub(crate) fn parse(&self, text: &str, edge: Edge) -> Result<Timestamp, String> {
-        let text = text.trim();
-        if let Ok(instant) = text.parse() {
-            return Ok(instant);
+    /// Reads a time as people type it; a day without a time of day is one of its ends.
+    pub(crate) fn parse(&self, text: &str, edge: Edge) -> Result<Timestamp, TimeError> {
+        let unreadable = || TimeError::Time(text.to_owned());
+        let times = TypedTimes::at(self.zoned(self.now).ok_or_else(unreadable)?);
+        let begin = times.read(text)?;
+        // Only what is a day and no more can be followed by a time of day.
+        let is_day = !text.contains(':') && times.read(&format!("{} 12:00", text.trim())).is_ok();
+        if edge == Edge::From || !is_day {
+            return Ok(begin);
         }
-        let wrong = || format!("{text:?} is no time: write 2026-01-14, 2026-01-14 15:00, yesterday 15:00 or RFC 3339");
-        let today = self.zoned(self.now).ok_or_else(wrong)?.date();
-        let (date, time) = split(text, today).ok_or_else(wrong)?;
-        let civil = match (time, edge) {
-            (Some(time), _) => date.to_datetime(time),
-            (None, Edge::From) => date.to_datetime(Time::midnight()),
-            (None, Edge::To) => date.tomorrow().map_err(|_| wrong())?.to_datetime(Time::midnight()),
-        };
-        self.instant(civil).ok_or_else(wrong)
+        self.next_midnight(begin).ok_or_else(unreadable)
     }
 
-    fn instant(&self, civil: DateTime) -> Option<Timestamp> {
-        let zoned = civil.to_zoned(self.zone.clone()).ok()?;
-        Some(Timestamp::from_micros(zoned.timestamp().as_microsecond()))
+    fn next_midnight(&self, ts: Timestamp) -> Option<Timestamp> {
+        let next = self.zoned(ts)?.date().tomorrow().ok()?;
+        let midnight = next.to_datetime(Time::midnight()).to_zoned_datetime(self.zone.clone()).ok()?;
+        Some(Timestamp::from_micros(midnight.timestamp().as_microsecond()))
     }
-}
-
-/// Returns the date and, when one is given, the time of day.
-fn split(text: &str, today: Date) -> Option<(Date, Option<Time>)> {
-    let (first, rest) = text.split_once([' ', 'T']).map_or((text, None), |(first, rest)| (first, Some(rest.trim())));
-    let date = match first {
-        "today" => today,
-        "yesterday" => today.yesterday().ok()?,
-        _ => match first.parse::<Date>() {
-            Ok(date) => date,
-            // A time of day alone is today's.
-            Err(_) => return Some((today, Some(time_of_day(text)?))),
-        },
-    };
-    match rest {
-        Some(rest) => Some((date, Some(time_of_day(rest)?))),
-        None => Some((date, None)),
-    }
-}
-
-fn time_of_day(text: &str) -> Option<Time> {
-    text.contains(':').then(|| text.parse().ok())?
 }
 
 /// Returns the largest unit of a duration: `3 h`, `5 d`.
@@ -152,12 +131,14 @@ mod tests {
             ("yesterday 15:00", Edge::From, "2026-03-09T13:00:00Z"),
             ("today", Edge::From, "2026-03-09T22:00:00Z"),
             ("2026-03-09T15:00", Edge::To, "2026-03-09T13:00:00Z"),
-            ("15:30", Edge::From, "2026-03-10T13:30:00Z"),
+            ("15:30", Edge::To, "2026-03-10T13:30:00Z"),
+            ("yesterday", Edge::To, "2026-03-09T22:00:00Z"),
+            ("2 hours ago", Edge::To, "2026-03-10T19:30:00Z"),
             ("2026-03-09T15:00:00+05:00", Edge::From, "2026-03-09T10:00:00Z"),
         ] {
             assert_eq!(clock().parse(text, edge).expect(text).to_string(), expected, "{text}");
         }
-        for bad in ["", "soon", "2026-13-01", "yesterday noon", "25:00", "7"] {
+        for bad in ["", "soon", "2026-13-01", "25:00", "7"] {
             assert!(clock().parse(bad, Edge::From).is_err(), "{bad}");
         }
     }

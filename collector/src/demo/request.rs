@@ -173,7 +173,7 @@ impl Request {
 
 const MAX_TOKENS: u32 = 1024;
 
-fn put_list<'a>(out: &mut Vec<Piece>, open: &str, pieces: &mut dyn Iterator<Item = &'a Piece>) {
+fn put_list(out: &mut Vec<Piece>, open: &str, pieces: &mut dyn Iterator<Item = &Piece>) {
     if !open.is_empty() {
         out.push(Piece::framing(open));
     }

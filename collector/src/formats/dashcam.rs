@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use agent_core::{Body, Event, EventId, SessionStarted};
+use agent_core::{Event, EventId, SessionStarted};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -42,12 +42,8 @@ impl Format for Dashcam {
             let session = marks.map_or_else(String::new, |marks| marks.session);
             return Described { session, about: SessionStarted::default() };
         };
-        let session = first.session.clone();
-        let about = std::iter::once(first).chain(events).find_map(|event| match event.body {
-            Body::SessionStarted(about) if event.session == session => Some(about),
-            _ => None,
-        });
-        Described { session, about: about.unwrap_or_default() }
+        // What is known of the session stands in its own events.
+        Described { session: first.session, about: SessionStarted::default() }
     }
 }
 
@@ -104,10 +100,7 @@ mod tests {
         assert_eq!(Dashcam.sniff(FILE), Some(Layout::Lines));
         let described = Dashcam.describe(Path::new("x"), FILE);
         assert_eq!(described.session, "s1");
-        assert_eq!(
-            (described.about.agent.as_deref(), described.about.user.as_deref()),
-            (Some("a"), Some("u"))
-        );
+        assert_eq!(described.about, SessionStarted::default(), "its own events say it");
         for other in [
             &b"{\"v\":1,\"id\":\"7\",\"session\":\"s\",\"type\":\"t\",\"data\":{}}"[..],
             b"{\"type\":\"user\"}",

@@ -4,6 +4,8 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use super::JournalError;
+
 /// A content over this size is kept as a blob.
 pub(super) const BLOB_FROM: usize = 8 << 20;
 
@@ -34,15 +36,20 @@ impl Blobs {
     }
 
     /// Returns the content with `hash`, verified.
-    pub(super) fn get(&self, hash: &[u8]) -> io::Result<Vec<u8>> {
-        let hash: [u8; 32] = hash.try_into().map_err(|_| io::Error::other("a blob's name is not 32 bytes"))?;
+    pub(super) fn get(&self, hash: &[u8]) -> Result<Vec<u8>, JournalError> {
+        let lost = |path: &Path, what: String| JournalError::BlobLost { path: path.to_owned(), what };
+        let hash: [u8; 32] = hash.try_into().map_err(|_| lost(&self.0, "its name is not 32 bytes".to_owned()))?;
         let hash = blake3::Hash::from_bytes(hash);
         let path = self.path(&hash);
-        let content = zstd::stream::decode_all(fs::File::open(&path)?)?;
+        let stored = fs::read(&path).map_err(|cause| match cause.kind() {
+            io::ErrorKind::NotFound => lost(&path, "there is no such file".to_owned()),
+            _ => JournalError::Io { action: "read", path: path.clone(), cause },
+        })?;
+        let content = zstd::stream::decode_all(&stored[..]).map_err(|error| lost(&path, error.to_string()))?;
         if blake3::hash(&content) == hash {
             Ok(content)
         } else {
-            Err(io::Error::other(format!("the blob {} is damaged", path.display())))
+            Err(lost(&path, "its content does not fit its name".to_owned()))
         }
     }
 

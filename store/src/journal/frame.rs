@@ -8,7 +8,7 @@ use super::record::{Encoded, Position};
 
 /// The size of a header in bytes.
 pub(super) const HEADER_LEN: usize = 4 + 8 + 4 + 4 + 4 + 32 + 32 + 4;
-const MAGIC: [u8; 4] = *b"DCf1";
+pub(super) const MAGIC: [u8; 4] = *b"DCf1";
 /// 128 bits of a keyed BLAKE3: enough against chance and guessing, half the room.
 pub(super) const DIGEST_LEN: usize = 16;
 /// Level 1 compresses session files at several times the speed of the import.

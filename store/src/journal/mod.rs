@@ -53,6 +53,14 @@ pub enum JournalError {
         /// What does not hold.
         what: String,
     },
+    /// A value that was too large for a commit is not there any more, or changed.
+    #[error("the blob {path} is lost: {what}")]
+    BlobLost {
+        /// The file.
+        path: PathBuf,
+        /// What does not hold.
+        what: String,
+    },
     /// There is no such record.
     #[error("the journal has no record {0}")]
     NoSuchRecord(u64),
@@ -86,32 +94,28 @@ struct Inner {
 
 impl Journal {
     /// Opens the journal in `folder`, makes it when there is none, and cuts a torn end back to the last
-    /// whole commit.
+    /// whole commit. Damage before the end is no hindrance: reading what is damaged names it.
     pub fn open(folder: &Path) -> Result<(Self, Opened), JournalError> {
         let fail = |cause| JournalError::Io { action: "open", path: folder.to_owned(), cause };
         fs::create_dir_all(folder).map_err(fail)?;
         let key = key_of(folder)?;
         let mut segments = BTreeMap::new();
         let mut opened = Opened::default();
-        let names = segment_names(folder).map_err(fail)?;
+        let mut names = segment_names(folder).map_err(fail)?;
+        opened.torn_bytes += remove_unbegun(&mut names).map_err(fail)?;
         for (at, (first, path)) in names.iter().enumerate() {
-            let (mut segment, tail) = Segment::open(path)?;
+            let (mut segment, tail) = Segment::open(path, *first, &key)?;
+            let is_last = at + 1 == names.len();
             match tail {
-                Tail::Torn(bytes) if at + 1 == names.len() => {
+                Tail::Torn(bytes) if is_last => {
                     segment.cut_to_len()?;
                     opened.torn_bytes += bytes;
                 }
-                Tail::Torn(_) => {
-                    let offset = segment.len;
-                    return Err(JournalError::Damaged {
-                        path: path.clone(),
-                        offset,
-                        what: "a file that is not the last ends in the middle of a commit".to_owned(),
-                    });
-                }
+                // What a crash leaves stands in the last file only.
+                Tail::Torn(bytes) => segment.note_loss(segment.len + bytes),
                 Tail::Clean => {}
             }
-            if at + 1 == names.len() {
+            if is_last {
                 opened.torn_bytes += cut_unverified_end(&mut segment, &key)?;
             }
             segments.insert(*first, Arc::new(RwLock::new(segment)));
@@ -140,15 +144,8 @@ impl Journal {
     pub fn read(&self, position: Position) -> Result<Record, JournalError> {
         self.with_frame(position, |frame| {
             let record = frame.get(position).ok_or(JournalError::NoSuchRecord(position.0))?;
-            let bytes = if record.is_blob {
-                self.inner.blobs.get(record.content).map_err(|cause| JournalError::Io {
-                    action: "read a blob of",
-                    path: self.inner.folder.clone(),
-                    cause,
-                })?
-            } else {
-                record.content.to_vec()
-            };
+            let bytes =
+                if record.is_blob { self.inner.blobs.get(record.content)? } else { record.content.to_vec() };
             Ok(Record {
                 kind: record.kind,
                 source: record.source,
@@ -157,6 +154,22 @@ impl Journal {
                 bytes,
             })
         })
+    }
+
+    /// Returns the last of the records that are lost together with the one at `position`, which `error` told
+    /// when it was read; nothing when the error is no loss but may pass.
+    pub(crate) fn end_of_loss(&self, position: Position, error: &JournalError) -> Option<Position> {
+        match error {
+            JournalError::BlobLost { .. } => Some(position),
+            JournalError::Damaged { .. } | JournalError::NoSuchRecord(_) if position <= self.last() => {
+                let segments = self.inner.segments.read().expect("no holder of this lock panics");
+                let in_file = segments.range(..=position).next_back();
+                let next = in_file.and_then(|(_, segment)| read(segment).first_after(position));
+                let next = next.or_else(|| segments.range(position.next()..).next().map(|(first, _)| *first));
+                next.map_or_else(|| Some(self.last()), |next| Some(Position(next.0 - 1)))
+            }
+            _ => None,
+        }
     }
 
     /// Verifies every commit and the chain between them; returns how many records there are.
@@ -198,6 +211,9 @@ impl Journal {
         use_frame: impl FnOnce(&Frame) -> Result<T, JournalError>,
     ) -> Result<T, JournalError> {
         let missing = || JournalError::NoSuchRecord(position.0);
+        if position > self.last() {
+            return Err(missing());
+        }
         let segment = {
             let segments = self.inner.segments.read().expect("no holder of this lock panics");
             let (first, segment) = segments.range(..=position).next_back().ok_or_else(missing)?;
@@ -249,25 +265,38 @@ impl FrameCache {
     }
 }
 
-/// How much of the end is verified at the opening: more than one group commit writes between two syncs.
+/// How much of the end is searched for the last commit that holds: more than what is written between two
+/// syncs.
 const VERIFIED_END_BYTES: u64 = 16 << 20;
 
-/// Verifies the commits at the end of the last file and cuts off from the first that does not hold: after
-/// a power loss what was not synced may be zeros or garbage under a whole header.
+/// Cuts off the commits at the end of the last file that do not hold: after a power loss what was not synced
+/// may be zeros or garbage under a whole header. A commit that does not hold while a later one does is no
+/// torn end but damage, and stays.
 fn cut_unverified_end(segment: &mut Segment, key: &[u8; 32]) -> Result<u64, JournalError> {
     let len = segment.len;
-    let offsets: Vec<u64> =
+    let ends: Vec<u64> =
         segment.offsets_backwards().take_while(|offset| len - offset <= VERIFIED_END_BYTES).collect();
-    let Some(bad) = offsets.iter().rev().position(|&offset| segment.read_frame(key, offset).is_err()) else {
-        return Ok(0);
-    };
-    // A commit in the middle that does not hold while later ones do is no torn end but damage.
-    if bad + 1 != offsets.len() {
-        let offset = offsets[offsets.len() - 1 - bad];
-        return segment.read_frame(key, offset).map(|_| 0);
+    let bad = ends.iter().take_while(|&&offset| segment.read_frame(key, offset).is_err()).count();
+    if bad > 1 && bad == ends.len() {
+        // Not one commit holds: the key is not the one that they were written with. Nothing is cut for that.
+        return segment.read_frame(key, ends[0]).map(|_| 0);
     }
-    segment.cut_last()?;
+    for _ in 0..bad {
+        segment.cut_last()?;
+    }
     Ok(len - segment.len)
+}
+
+/// Removes a last file that has not even its first bytes: a crash came while it was made.
+fn remove_unbegun(names: &mut Vec<(Position, PathBuf)>) -> io::Result<u64> {
+    let Some((_, path)) = names.last() else { return Ok(0) };
+    let len = fs::metadata(path)?.len();
+    if len >= segment::FILE_MAGIC.len() as u64 {
+        return Ok(0);
+    }
+    fs::remove_file(path)?;
+    names.pop();
+    Ok(len)
 }
 
 fn segment_names(folder: &Path) -> io::Result<Vec<(Position, PathBuf)>> {

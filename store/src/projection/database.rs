@@ -9,9 +9,9 @@ use super::batch;
 /// The DuckDB that this program is built for; another one is refused at the start.
 const DUCKDB_VERSION: &str = "v1.5.5";
 /// The version of the tables. A file of another version is made again from the journal.
-const SCHEMA_VERSION: u32 = 1;
+const SCHEMA_VERSION: u32 = 2;
 /// What DuckDB may hold in memory: the batches that are written are held by this program, not by DuckDB.
-const MEMORY_LIMIT: &str = "160MB";
+const MEMORY_LIMIT: &str = "80MB";
 
 /// Says what is wrong with the database.
 #[derive(Debug, thiserror::Error)]

@@ -40,6 +40,11 @@ impl<K: Hash + Eq + Copy + Ord, T: Table + Clone> KeptRows<K, T> {
         self.0.contains_key(&key)
     }
 
+    /// Returns the row to be read.
+    pub(super) fn get(&self, key: K) -> Option<&T> {
+        self.0.get(&key).map(|kept| &kept.row)
+    }
+
     /// Returns the row to be changed.
     pub(super) fn get_mut(&mut self, key: K) -> Option<&mut T> {
         let kept = self.0.get_mut(&key)?;

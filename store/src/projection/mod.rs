@@ -11,26 +11,32 @@ pub(crate) mod tables;
 pub(crate) mod text;
 mod worker;
 
+#[cfg(test)]
+mod tests;
+
 pub use database::ProjectionError;
 pub(crate) use worker::{Progress, Worker};
 
 use std::path::Path;
 use std::sync::Arc;
 
-use agent_core::{Body, Event, EventId};
+use agent_core::{Body, Event, EventId, SessionStarted};
 use duckdb::Connection;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::{Journal, Mapped, Mappers, Position, Record, RecordKind, Row, Source, SourceId};
+use crate::{Journal, JournalError, Mapped, Mappers, Position, Record, RecordKind, Row, Source, SourceId};
 use batch::Batch;
 use columns::Table;
 use database::Found;
-use session::{Applied, Context, Inherited, Place, Session};
+use session::{Applied, Context, Place, Session, Shared};
 use tables::{SessionRow, SourceRow, UnreadRow};
 use text::hash64;
 
-/// Sessions held in memory; the one that was used longest ago goes first.
-const SESSIONS_IN_MEMORY: usize = 32;
+/// Sessions held in memory between batches; the one that was used longest ago goes first.
+pub(crate) const SESSIONS_IN_MEMORY: usize = 32;
+/// Events of the sessions held in memory, each about 150 bytes there: one session more is kept whatever its
+/// size.
+const EVENTS_IN_MEMORY: u64 = 100_000;
 
 /// Reads the journal's records in order and keeps the tables as they say.
 pub(crate) struct Projection {
@@ -39,6 +45,7 @@ pub(crate) struct Projection {
     mappers: Arc<Mappers>,
     position: Position,
     sessions: FxHashMap<u32, (u64, Session)>,
+    sessions_in_memory: usize,
     uses: u64,
     keys: FxHashMap<u64, u32>,
     /// Sessions by the id of their first message.
@@ -64,6 +71,7 @@ impl Projection {
         path: &Path,
         journal: &Journal,
         mappers: &Arc<Mappers>,
+        sessions_in_memory: usize,
     ) -> Result<Option<Self>, ProjectionError> {
         let mapping = mappers.versions();
         let (connection, found) = database::open(path, &mapping)?;
@@ -72,14 +80,13 @@ impl Projection {
             Found::Empty => database::create_tables(&connection, &mapping)?,
             Found::Outdated => return Ok(None),
         }
-        let position: String = connection
-            .query_row("SELECT value FROM main.meta WHERE key = 'position'", [], |row| row.get(0))?;
         let mut projection = Self {
             connection,
             journal: journal.clone(),
             mappers: Arc::clone(mappers),
-            position: Position(position.parse().unwrap_or(0)),
+            position: Position::default(),
             sessions: FxHashMap::default(),
+            sessions_in_memory,
             uses: 0,
             keys: FxHashMap::default(),
             roots: FxHashMap::default(),
@@ -89,8 +96,23 @@ impl Projection {
             touched: FxHashSet::default(),
             mapped: Mapped::default(),
         };
-        projection.load_keys()?;
+        projection.start_from_tables()?;
         Ok(Some(projection))
+    }
+
+    /// Forgets what is in memory and goes on from what the tables hold: after a batch that failed midway.
+    pub(crate) fn start_from_tables(&mut self) -> duckdb::Result<()> {
+        self.sessions.clear();
+        self.sources.clear();
+        self.batch = Batch::default();
+        self.touched.clear();
+        self.keys.clear();
+        self.roots.clear();
+        self.next_key = 1;
+        let position: String =
+            self.connection.query_row("SELECT value FROM main.meta WHERE key = 'position'", [], |row| row.get(0))?;
+        self.position = Position(position.parse().unwrap_or(0));
+        self.load_keys()
     }
 
     /// Returns a connection for a reader.
@@ -109,10 +131,26 @@ impl Projection {
         let mut position = self.position;
         while position < last && self.batch.len() < max_rows {
             position = position.next();
-            let record = self.journal.read(position)?;
-            self.take(position, &record)?;
+            match self.journal.read(position) {
+                Ok(record) => self.take(position, &record)?,
+                Err(error) => position = self.skip_lost(position, last, error)?,
+            }
         }
         self.commit(position)
+    }
+
+    /// Goes on after records that the journal has lost, and says which: what came in later is not to wait for
+    /// what will not come back. Returns the last of them.
+    fn skip_lost(&mut self, first: Position, last: Position, error: JournalError) -> Result<Position, ProjectionError> {
+        let Some(end) = self.journal.end_of_loss(first, &error) else { return Err(error.into()) };
+        let end = end.min(last);
+        tracing::error!(first = first.0, last = end.0, %error, "the journal has lost records");
+        let reason = match end.0 - first.0 {
+            0 => format!("record {} is lost: {error}", first.0),
+            more => format!("{} records, {} to {}, are lost: {error}", more + 1, first.0, end.0),
+        };
+        self.batch.unread.push(UnreadRow { source_id: 0, row: 0, reason, position: first.0 });
+        Ok(end)
     }
 
     /// Moves what the tables hold from the write-ahead log into the file.
@@ -127,7 +165,7 @@ impl Projection {
             let (key, name): (u32, String) = (row.get(0)?, row.get(1)?);
             self.keys.insert(hash64(&name), key);
             if let Some(root) = row.get::<_, Option<u64>>(2)? {
-                self.roots.entry(root).or_insert(key);
+                self.roots.insert(root, key);
             }
             self.next_key = self.next_key.max(key + 1);
         }
@@ -156,14 +194,17 @@ impl Projection {
         let key = self.session_named(&source.session)?;
         let place = Place { position: position.0, sub: 0 };
         let event = started_event(&source);
+        self.touched.insert(key);
         let session = self.session(key)?;
         session.set_source(&source.format);
-        if session.event_count() == 0 {
+        // A source that says nothing of its session itself (our own files do that by an event) is no event.
+        if source.about == SessionStarted::default() {
+            session.refresh();
+        } else if session.event_count() == 0 {
             self.apply(&event, place)?;
         } else {
             session.describe(&source.about);
         }
-        self.inherit_from_parent(key, &source)?;
         let row = SourceRow {
             source_id: record.source.0,
             format: source.format.clone(),
@@ -179,7 +220,10 @@ impl Projection {
     }
 
     fn take_row(&mut self, position: Position, record: &Record) -> Result<(), ProjectionError> {
-        let source = Arc::clone(&self.source(record.source)?.source);
+        let Some(open) = self.source(record.source)? else {
+            return self.take_unread(position, record, format!("source {} is not known", record.source.0));
+        };
+        let source = Arc::clone(&open.source);
         let mappers = Arc::clone(&self.mappers);
         let mut mapped = std::mem::take(&mut self.mapped);
         mapped.clear();
@@ -200,12 +244,13 @@ impl Projection {
             self.take_unread(position, record, unread.0)?;
         }
         self.mapped = mapped;
-        let open = self.source(record.source)?;
-        open.row.rows += 1;
-        open.row.events += stored;
-        open.row.duplicates += duplicates;
-        open.row.position = position.0;
-        open.changed = true;
+        if let Some(open) = self.source(record.source)? {
+            open.row.rows += 1;
+            open.row.events += stored;
+            open.row.duplicates += duplicates;
+            open.row.position = position.0;
+            open.changed = true;
+        }
         Ok(())
     }
 
@@ -221,15 +266,13 @@ impl Projection {
             reason,
             position: position.0,
         });
-        if record.source.0 == 0 {
-            return Ok(());
-        }
-        let open = self.source(record.source)?;
+        let Some(open) = self.source(record.source)? else { return Ok(()) };
         open.row.unread += 1;
         open.row.position = position.0;
         open.changed = true;
         let name = open.source.session.clone();
         let key = self.session_named(&name)?;
+        self.touched.insert(key);
         self.session(key)?.refused();
         Ok(())
     }
@@ -249,10 +292,12 @@ impl Projection {
     fn apply(&mut self, event: &Event, place: Place) -> Result<Applied, ProjectionError> {
         let key = self.session_named(&event.session)?;
         self.find_root(key, event)?;
+        let shared = self.shared_with_ancestors(key, event)?;
+        self.touched.insert(key);
         self.load(key)?;
         let (_, session) = self.sessions.get_mut(&key).expect("it was loaded");
         let mut context = Context { batch: &mut self.batch, database: &self.connection };
-        Ok(session.apply(event, place, &mut context)?)
+        Ok(session.apply(event, place, shared, &mut context)?)
     }
 
     /// A session whose first message is another session's first message is a copy of its beginning.
@@ -260,62 +305,47 @@ impl Projection {
         if event.step.is_none() || !matches!(event.body, Body::UserMessaged(_) | Body::ModelResponded(_)) {
             return Ok(());
         }
-        let session = self.session(key)?;
-        if session.row.root.is_some() {
+        if self.session(key)?.take_root() {
             return Ok(());
         }
         let root = event.id.hash64();
-        session.row.root = Some(root);
         match self.roots.get(&root) {
-            Some(&parent) if parent != key => {
-                let (name, turn) = {
-                    let parent = self.session(parent)?;
-                    (parent.row.session.clone(), parent.turn())
-                };
-                let session = self.session(key)?;
-                if session.row.parent.is_none() {
-                    session.fork_of(&name, turn);
-                }
-                if !session.has_inherited() {
-                    let inherited = self.inheritance_of(parent)?;
-                    self.session(key)?.inherit(inherited);
-                }
+            Some(&owner) if owner != key => {
+                let name = self.session(owner)?.row.session.clone();
+                self.session(key)?.fork_of(&name);
             }
             Some(_) => {}
             None => {
                 self.roots.insert(root, key);
+                self.session(key)?.set_root(root);
             }
         }
         Ok(())
     }
 
-    /// A child that says who its parent is replays the parent's history at its start.
-    fn inherit_from_parent(&mut self, key: u32, source: &Source) -> Result<(), ProjectionError> {
-        let Some(parent) = &source.about.parent else { return Ok(()) };
-        let Some(&parent) = self.keys.get(&hash64(&parent.session)) else { return Ok(()) };
-        if parent != key && !self.session(key)?.has_inherited() {
-            let inherited = self.inheritance_of(parent)?;
-            self.session(key)?.inherit(inherited);
+    /// Returns what the session's ancestors have of an event, or nothing when it has none. They are asked as
+    /// they are now, so that the answer follows from the journal alone.
+    fn shared_with_ancestors(&mut self, key: u32, event: &Event) -> Result<Option<Shared>, ProjectionError> {
+        let Some(parent) = self.parent_of(key)? else { return Ok(None) };
+        let (id, fact) = (event_identity(event), event.fact.as_deref().map(hash64));
+        let mut shared = self.session(parent)?.knows(id, fact);
+        let mut line = vec![key, parent];
+        while !shared.event
+            && let Some(next) = self.parent_of(line[line.len() - 1])?
+            && !line.contains(&next)
+        {
+            let known = self.session(next)?.knows(id, fact);
+            shared.event |= known.event;
+            shared.fact |= known.fact;
+            line.push(next);
         }
-        Ok(())
+        Ok(Some(shared))
     }
 
-    /// Returns all ids and facts of a session and its ancestors.
-    fn inheritance_of(&mut self, key: u32) -> Result<Arc<Inherited>, ProjectionError> {
-        let mut all = Inherited::default();
-        let mut seen = FxHashSet::default();
-        let mut next = Some(key);
-        while let Some(key) = next
-            && seen.insert(key)
-        {
-            let session = self.session(key)?;
-            let own = session.own();
-            all.ids.extend(own.ids);
-            all.facts.extend(own.facts);
-            let parent = session.row.parent.as_deref().map(hash64);
-            next = parent.and_then(|parent| self.keys.get(&parent).copied());
-        }
-        Ok(Arc::new(all))
+    /// Returns the session that this one came from, once it is known here.
+    fn parent_of(&mut self, key: u32) -> Result<Option<u32>, ProjectionError> {
+        let parent = self.session(key)?.parent();
+        Ok(parent.and_then(|parent| self.keys.get(&parent).copied()).filter(|&parent| parent != key))
     }
 
     fn session_named(&mut self, name: &str) -> Result<u32, ProjectionError> {
@@ -332,7 +362,7 @@ impl Projection {
         Ok(key)
     }
 
-    /// Returns a session to be changed.
+    /// Returns a session.
     fn session(&mut self, key: u32) -> Result<&mut Session, ProjectionError> {
         self.load(key)?;
         let (_, session) = self.sessions.get_mut(&key).expect("it was loaded");
@@ -342,36 +372,40 @@ impl Projection {
     /// Has a session in memory.
     fn load(&mut self, key: u32) -> Result<(), ProjectionError> {
         self.uses += 1;
-        self.touched.insert(key);
         if let Some((used, _)) = self.sessions.get_mut(&key) {
             *used = self.uses;
             return Ok(());
         }
         let row = select_one::<SessionRow>(&self.connection, "session_key", key)?
             .expect("every key in memory has a row in the table or a session in memory");
-        let parent = row.parent.as_deref().map(hash64).and_then(|parent| self.keys.get(&parent).copied());
         let session = Session::load(&self.connection, row)?;
         self.sessions.insert(key, (self.uses, session));
-        if let Some(parent) = parent.filter(|&parent| parent != key) {
-            let inherited = self.inheritance_of(parent)?;
-            self.session(key)?.inherit(inherited);
-        }
         Ok(())
     }
 
-    /// Returns an open source.
-    fn source(&mut self, id: SourceId) -> Result<&mut OpenSource, ProjectionError> {
-        if !self.sources.contains_key(&id) {
-            let row = select_one::<SourceRow>(&self.connection, "source_id", id.0)?
-                .ok_or(crate::JournalError::NoSuchRecord(u64::from(id.0)))?;
-            let record = self.journal.read(Position(row.opened))?;
-            let source = serde_json::from_slice(&record.bytes).map_err(|cause| ProjectionError::Carry {
-                session: row.session.clone(),
-                cause,
-            })?;
-            self.sources.insert(id, OpenSource { source: Arc::new(source), row, written: true, changed: false });
+    /// Returns an open source; nothing when the record that opened it is lost or no source.
+    fn source(&mut self, id: SourceId) -> Result<Option<&mut OpenSource>, ProjectionError> {
+        if !self.sources.contains_key(&id)
+            && let Some(open) = self.load_source(id)?
+        {
+            self.sources.insert(id, open);
         }
-        Ok(self.sources.get_mut(&id).expect("it was just put in"))
+        Ok(self.sources.get_mut(&id))
+    }
+
+    fn load_source(&mut self, id: SourceId) -> Result<Option<OpenSource>, ProjectionError> {
+        if id.0 == 0 {
+            return Ok(None);
+        }
+        let Some(row) = select_one::<SourceRow>(&self.connection, "source_id", id.0)? else { return Ok(None) };
+        let opened = Position(row.opened);
+        let record = match self.journal.read(opened) {
+            Ok(record) => record,
+            Err(error) if self.journal.end_of_loss(opened, &error).is_some() => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let Ok(source) = serde_json::from_slice(&record.bytes) else { return Ok(None) };
+        Ok(Some(OpenSource { source: Arc::new(source), row, written: true, changed: false }))
     }
 
     /// Writes the batch and the position that it reaches in one transaction.
@@ -381,11 +415,7 @@ impl Projection {
         }
         let mut touched: Vec<u32> = self.touched.drain().collect();
         touched.sort_unstable();
-        for key in &touched {
-            if let Some((_, session)) = self.sessions.get_mut(key) {
-                session.flush(&mut self.batch);
-            }
-        }
+        touched.retain(|key| self.sessions.get_mut(key).is_some_and(|(_, session)| session.flush(&mut self.batch)));
         for open in self.sources.values_mut().filter(|open| open.changed) {
             if open.written {
                 self.batch.delete::<SourceRow>(&format!("source_id = {}", open.row.source_id));
@@ -405,12 +435,22 @@ impl Projection {
     }
 
     fn forget_old(&mut self) {
-        while self.sessions.len() > SESSIONS_IN_MEMORY {
-            let oldest = self.sessions.iter().min_by_key(|(_, (used, _))| *used).map(|(key, _)| *key);
-            let Some(oldest) = oldest else { return };
-            self.sessions.remove(&oldest);
+        let mut by_use: Vec<(u64, u32, u64)> = self
+            .sessions
+            .iter()
+            .map(|(&key, (used, session))| (*used, key, u64::from(session.event_count())))
+            .collect();
+        by_use.sort_unstable();
+        let mut events: u64 = by_use.iter().map(|(_, _, events)| events).sum();
+        for (_, key, of_session) in by_use {
+            let is_last = self.sessions.len() == 1;
+            if is_last || (self.sessions.len() <= self.sessions_in_memory && events <= EVENTS_IN_MEMORY) {
+                break;
+            }
+            self.sessions.remove(&key);
+            events -= of_session;
         }
-        if self.sources.len() > SESSIONS_IN_MEMORY {
+        if self.sources.len() > self.sessions_in_memory {
             self.sources.clear();
         }
     }
@@ -418,7 +458,19 @@ impl Projection {
 
 /// Returns 64 bits by which an observation is known: its id and its revision.
 pub fn event_identity(event: &Event) -> u64 {
-    event.id.hash64().wrapping_add(event.rev.wrapping_mul(0x9E37_79B9_7F4A_7C15))
+    identity_of(event.id.hash64(), event.rev)
+}
+
+/// Spreads revisions over all 64 bits.
+const REVISION_STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+
+fn identity_of(id: u64, rev: u64) -> u64 {
+    id.wrapping_add(rev.wrapping_mul(REVISION_STEP))
+}
+
+/// Returns the id that an identity was made of.
+fn base_of(identity: u64, rev: u64) -> u64 {
+    identity.wrapping_sub(rev.wrapping_mul(REVISION_STEP))
 }
 
 /// Returns the event that the opening of a source is.
@@ -431,7 +483,7 @@ pub(crate) fn started_event(source: &Source) -> Event {
 
 fn select_one<T: Table>(database: &Connection, column: &str, key: u32) -> duckdb::Result<Option<T>> {
     let sql = format!("SELECT {} FROM {} WHERE {column} = ?", T::COLUMNS, T::full_name());
-    let mut statement = database.prepare_cached(&sql)?;
+    let mut statement = database.prepare(&sql)?;
     let mut rows = statement.query([key])?;
     rows.next()?.map(|row| T::read(row, 0)).transpose()
 }

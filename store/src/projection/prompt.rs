@@ -23,6 +23,8 @@ pub(super) struct PromptCarry {
     recorded: Ranges,
     /// The recorded prompt that the next call of the model uses.
     pending: Option<Pending>,
+    /// The recorded prompt of the last call: an attempt after it in the same turn sends it again.
+    sent: Option<(u32, Pending)>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -126,13 +128,11 @@ impl PromptState {
     /// Cuts the history back to what had come in up to `position`, when that drops a request of a person:
     /// then the conversation went on from there on another branch.
     pub(super) fn rewind(&self, carry: &mut PromptCarry, position: u64) {
-        let kept = self.parts.partition_point(|mark| mark.position <= position);
-        let drops_request = carry
-            .history
-            .iter()
-            .any(|part| part as usize >= kept && self.parts.get(part as usize).is_some_and(|mark| mark.is_request));
+        let mark = |part: u32| self.parts.get(part as usize);
+        let is_later = |part: u32| mark(part).is_some_and(|mark| mark.position > position);
+        let drops_request = carry.history.iter().any(|part| is_later(part) && mark(part).is_some_and(|mark| mark.is_request));
         if drops_request {
-            carry.history.retain(|part| (part as usize) < kept);
+            carry.history.retain(|part| !is_later(part));
         }
     }
 
@@ -214,7 +214,9 @@ impl PromptState {
 
     /// Writes down the prompt of a call that now begins.
     pub(super) fn snapshot(carry: &mut PromptCarry, session_key: u32, turn: u32, call: u32, batch: &mut Batch) {
-        let pending = carry.pending.take();
+        let again = carry.sent.take().filter(|(of_turn, _)| *of_turn == turn).map(|(_, sent)| sent);
+        let pending = carry.pending.take().or(again);
+        carry.sent = pending.clone().map(|pending| (turn, pending));
         let list = if pending.is_some() { carry.recorded.clone() } else { rebuilt_list(carry) };
         let (body_hash, left_out) = pending.map_or((None, None), |p| (Some(p.body_hash), p.left_out));
         batch.prompts.push(PromptRow {

@@ -135,6 +135,8 @@ table! {
         first_error_turn: Option<u32>,
         /// Events that the source says it wrote.
         events_emitted: Option<u64>,
+        /// Of these, how many never came.
+        events_missing: Option<u64>,
         /// Events that came in.
         events_received: u64,
         /// Events that are kept.
@@ -143,7 +145,8 @@ table! {
         events_duplicate: u64,
         /// Pieces that could not be read.
         events_refused: u64,
-        /// 64 bits of the id of its first message, by which copies of its beginning are found.
+        /// 64 bits of the id of its first message, by which copies of its beginning are found; absent in the
+        /// copies.
         root: Option<u64>,
         /// The position of the last record that changed it.
         position: u64,
@@ -169,8 +172,10 @@ table! {
         position: u64,
         /// Which of the record's events.
         sub: u16,
-        /// 64 bits of its id.
+        /// 64 bits of its id and revision.
         id: u64,
+        /// Its revision.
+        rev: u64,
         /// 64 bits of its fact.
         fact: Option<u64>,
         /// 64 bits of its step.

@@ -1,5 +1,6 @@
 //! The thread that keeps the projection up with the journal.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
@@ -9,7 +10,7 @@ use super::{Projection, ProjectionError};
 use crate::Position;
 
 /// Events in one transaction when there is much to do: large batches are what DuckDB is quick at.
-const BATCH_EVENTS: usize = 50_000;
+const BATCH_EVENTS: usize = 20_000;
 /// How long the thread waits for more before it writes a little.
 const GATHER: Duration = Duration::from_millis(40);
 /// Events written since the last checkpoint after which one is made, at the next quiet moment.
@@ -25,7 +26,7 @@ pub(crate) struct Progress {
     pub(crate) commits: u64,
     /// The sessions that the last commit changed.
     pub(crate) changed: Arc<Vec<u32>>,
-    /// Why the thread has ended, if it has.
+    /// Why the tables are not kept up, if they are not.
     pub(crate) failed: Option<Arc<str>>,
 }
 
@@ -37,6 +38,7 @@ pub(crate) struct Worker {
 }
 
 struct State {
+    stopping: AtomicBool,
     /// A plain lock: held to copy a few words, never across a query or an await.
     progress: Mutex<Progress>,
     moved: Condvar,
@@ -49,7 +51,14 @@ impl Worker {
     pub(crate) fn start(projection: Projection, last: impl Fn() -> Position + Send + 'static) -> Self {
         let progress = Progress { position: projection.position(), ..Default::default() };
         let (watch, _) = tokio::sync::watch::channel(progress.clone());
-        let state = Arc::new(State { progress: Mutex::new(progress), moved: Condvar::new(), watch, changes: tokio::sync::watch::channel(crate::Change::default()).0 });
+        let (changes, _) = tokio::sync::watch::channel(crate::Change::default());
+        let state = Arc::new(State {
+            stopping: AtomicBool::new(false),
+            progress: Mutex::new(progress),
+            moved: Condvar::new(),
+            watch,
+            changes,
+        });
         let (wake, woken) = sync_channel(1);
         let shared = Arc::clone(&state);
         let thread = std::thread::Builder::new()
@@ -79,7 +88,7 @@ impl Worker {
         self.state.changes.subscribe()
     }
 
-    /// Waits until the tables hold `position`. Blocks; returns what stopped the thread if it has ended.
+    /// Waits until the tables hold `position`. Blocks; returns what is wrong when they are not kept up.
     pub(crate) fn wait_for(&self, position: Position) -> Result<(), Arc<str>> {
         let mut progress = self.state.progress.lock().expect("no holder of this lock panics");
         while progress.position < position {
@@ -93,6 +102,7 @@ impl Worker {
 
     /// Ends the thread after its present batch and returns the projection.
     pub(crate) fn stop(mut self) -> Option<Projection> {
+        self.state.stopping.store(true, Ordering::Relaxed);
         self.wake = None;
         self.thread.take().and_then(|thread| thread.join().ok())
     }
@@ -104,6 +114,7 @@ fn run(
     woken: &Receiver<()>,
     state: &State,
 ) -> Projection {
+    let _guard = TellsOfPanic(state);
     let mut since_checkpoint = 0;
     loop {
         match woken.recv_timeout(QUIET) {
@@ -116,11 +127,11 @@ fn run(
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }
-        match catch_up(&mut projection, last, state, &mut since_checkpoint) {
-            Ok(()) => {}
-            Err(error) => {
-                tracing::error!(%error, "the projection has stopped; the journal goes on");
-                state.publish(|progress| progress.failed = Some(error.to_string().into()));
+        if let Err(error) = catch_up(&mut projection, last, state, &mut since_checkpoint) {
+            state.fail(&error);
+            // A full disk, say, may pass: what the tables hold is whole, and the next try goes on from there.
+            if let Err(error) = projection.start_from_tables() {
+                tracing::error!(%error, "the projection has ended");
                 break;
             }
         }
@@ -139,7 +150,7 @@ fn catch_up(
 ) -> Result<(), ProjectionError> {
     loop {
         let end = last();
-        if projection.position() >= end {
+        if projection.position() >= end || state.stopping.load(Ordering::Relaxed) {
             return Ok(());
         }
         let before = projection.position();
@@ -151,6 +162,7 @@ fn catch_up(
         state.publish(|progress| {
             progress.position = projection.position();
             progress.commits += 1;
+            progress.failed = None;
             progress.changed = Arc::new(changed);
         });
         if *since_checkpoint >= CHECKPOINT_EVENTS {
@@ -167,7 +179,30 @@ fn checkpoint(projection: &Projection) {
     }
 }
 
+/// Whoever waits for the tables is told when the thread panics: the panic itself has been printed by then.
+struct TellsOfPanic<'a>(&'a State);
+
+impl Drop for TellsOfPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.publish(|progress| progress.failed = Some("the projection panicked".into()));
+        }
+    }
+}
+
 impl State {
+    fn fail(&self, error: &ProjectionError) {
+        let words = error.to_string();
+        let mut is_new = false;
+        self.publish(|progress| {
+            is_new = progress.failed.as_deref() != Some(words.as_str());
+            progress.failed = Some(words.as_str().into());
+        });
+        if is_new {
+            tracing::error!(%error, "the tables are not kept up; the journal goes on");
+        }
+    }
+
     fn publish(&self, change: impl FnOnce(&mut Progress)) {
         let mut progress = self.progress.lock().expect("no holder of this lock panics");
         change(&mut progress);

@@ -75,7 +75,7 @@ impl Store {
         self.read(|connection| {
             for (session, identities) in by_session {
                 let key: Option<u32> = connection
-                    .prepare_cached("SELECT max(session_key) FROM main.sessions WHERE session = ?")?
+                    .prepare("SELECT max(session_key) FROM main.sessions WHERE session = ?")?
                     .query_row([session], |row| row.get(0))?;
                 let Some(key) = key else { continue };
                 let list = identities.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
@@ -138,7 +138,7 @@ impl Store {
         let of_turn = turn.map_or(String::new(), |turn| format!(" AND turn = {turn}"));
         let sql = format!("SELECT min(n) FROM {} WHERE session_key = ? AND n >= ?{of_turn}", EventRow::full_name());
         self.read(|connection| {
-            Ok(connection.prepare_cached(&sql)?.query_row([session_key, from], |row| row.get(0))?)
+            Ok(connection.prepare(&sql)?.query_row([session_key, from], |row| row.get(0))?)
         })
     }
 }

@@ -2,6 +2,7 @@
 
 mod events;
 mod filter;
+mod parts;
 mod prompts;
 mod search;
 mod sessions;
@@ -12,6 +13,7 @@ mod turns;
 pub use events::{FullEvent, RawRecord};
 pub use filter::{ListPlace, SessionFilter};
 pub use prompts::{Prompt, PromptChunk, PromptPartRow};
+pub use search::TurnsAround;
 pub use sessions::{FilterColumn, RUNNING_WITHIN_MS, SessionList};
 pub use sources::{SourceReport, StoreReport, UnreadPiece};
 pub use summary::{KindSum, PromptDifference, PromptSummary};

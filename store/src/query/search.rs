@@ -1,12 +1,28 @@
-//! Words within one session, and the children of sessions.
+//! Ways through a session: words, ids, neighbours, children.
 
+use agent_core::Event;
 use rustc_hash::FxHashMap;
 
-use super::FullEvent;
+use super::{FullEvent, TurnKind};
 use super::events::Hydrator;
 use super::sessions::text;
-use crate::projection::tables::EventRow;
+use crate::projection::tables::{EventRow, ToolCallRow, TurnRow};
 use crate::{Position, Store, StoreError};
+
+/// The turns that a reader may want to go to from one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TurnsAround {
+    /// The last turn of the session; 0 when there is none.
+    pub last: u32,
+    /// The nearest one before with a failed call.
+    pub error_before: Option<u32>,
+    /// The nearest one after with a failed call.
+    pub error_after: Option<u32>,
+    /// The nearest one before that begins with a request of the user.
+    pub request_before: Option<u32>,
+    /// The nearest one after that begins with a request of the user.
+    pub request_after: Option<u32>,
+}
 
 impl Store {
     /// Returns the turns whose previews, or those of their tool calls, hold the words; at most `limit`.
@@ -25,7 +41,7 @@ impl Store {
         );
         let parameters = [duckdb::types::Value::UInt(session_key), text(&pattern)];
         self.read(|connection| {
-            let mut statement = connection.prepare_cached(&sql)?;
+            let mut statement = connection.prepare(&sql)?;
             let mut rows = statement.query(duckdb::params_from_iter(parameters))?;
             let mut turns = Vec::new();
             while let Some(row) = rows.next()? {
@@ -33,6 +49,62 @@ impl Store {
             }
             Ok(turns)
         })
+    }
+
+    /// Returns the turns that a reader may want to go to from `turn`.
+    pub fn turns_around(&self, session_key: u32, turn: u32) -> Result<TurnsAround, StoreError> {
+        let (error, request) = (TurnKind::Error.condition(), TurnKind::Request.condition());
+        let sql = format!(
+            "SELECT max(turn), max(turn) FILTER (turn < ?2 AND {error}), min(turn) FILTER (turn > ?2 AND {error}),
+                max(turn) FILTER (turn < ?2 AND {request}), min(turn) FILTER (turn > ?2 AND {request})
+            FROM behavior.turns WHERE session_key = ?1"
+        );
+        self.read(|connection| {
+            Ok(connection.prepare(&sql)?.query_row([session_key, turn], |row| {
+                Ok(TurnsAround {
+                    last: row.get::<_, Option<u32>>(0)?.unwrap_or(0),
+                    error_before: row.get(1)?,
+                    error_after: row.get(2)?,
+                    request_before: row.get(3)?,
+                    request_after: row.get(4)?,
+                })
+            })?)
+        })
+    }
+
+    /// Returns these turns and their tool calls, in order.
+    pub fn turns_numbered(
+        &self,
+        session_key: u32,
+        turns: &[u32],
+    ) -> Result<(Vec<TurnRow>, Vec<ToolCallRow>), StoreError> {
+        if turns.is_empty() {
+            return Ok((Vec::new(), Vec::new()));
+        }
+        let list = turns.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+        Ok((
+            self.select(&format!("session_key = ? AND turn IN ({list}) ORDER BY turn"), [session_key])?,
+            self.select(&format!("session_key = ? AND turn IN ({list}) ORDER BY call"), [session_key])?,
+        ))
+    }
+
+    /// Returns the events at these places (record, which of its events), in this order.
+    pub fn events_at(&self, places: &[(u64, u16)]) -> Result<Vec<Event>, StoreError> {
+        let mut hydrator = Hydrator::new(self);
+        places.iter().map(|&(position, sub)| hydrator.event(position, sub)).collect()
+    }
+
+    /// Returns the tool calls of these ids, in order.
+    pub fn tool_calls_by_id(&self, session_key: u32, ids: &[&str]) -> Result<Vec<ToolCallRow>, StoreError> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let marks = vec!["?"; ids.len()].join(", ");
+        let parameters = ids.iter().map(|id| text(id)).collect::<Vec<_>>();
+        self.select(
+            &format!("session_key = {session_key} AND call_id IN ({marks}) ORDER BY call"),
+            duckdb::params_from_iter(parameters),
+        )
     }
 
     /// Returns how many children (sub-agents and forks) each of these sessions has; those with none are absent.

@@ -56,7 +56,7 @@ impl Store {
             limit + 1
         );
         let mut sessions = self.read(|connection| {
-            let mut statement = connection.prepare_cached(&sql)?;
+            let mut statement = connection.prepare(&sql)?;
             let mut rows = statement.query(duckdb::params_from_iter(parameters))?;
             let mut sessions = Vec::new();
             while let Some(row) = rows.next()? {
@@ -76,7 +76,7 @@ impl Store {
         let (condition, parameters) = filter.condition(now);
         let sql = format!("SELECT count(*) FROM main.sessions s WHERE {condition}");
         self.read(|connection| {
-            let mut statement = connection.prepare_cached(&sql)?;
+            let mut statement = connection.prepare(&sql)?;
             Ok(statement.query_row(duckdb::params_from_iter(parameters), |row| row.get(0))?)
         })
     }
@@ -89,7 +89,7 @@ impl Store {
             prefixed(SessionRow::COLUMNS)
         );
         let mut found = self.read(|connection| {
-            let mut statement = connection.prepare_cached(&sql)?;
+            let mut statement = connection.prepare(&sql)?;
             let mut rows = statement.query([prefix, prefix, prefix])?;
             let mut found = Vec::new();
             while let Some(row) = rows.next()? {
@@ -118,7 +118,7 @@ impl Store {
     fn count_prefix(&self, prefix: &str) -> Result<usize, StoreError> {
         self.read(|connection| {
             let sql = "SELECT count(*) FROM main.sessions WHERE starts_with(session, ?)";
-            Ok(connection.prepare_cached(sql)?.query_row([prefix], |row| row.get(0))?)
+            Ok(connection.prepare(sql)?.query_row([prefix], |row| row.get(0))?)
         })
     }
 
@@ -127,7 +127,7 @@ impl Store {
         let sql =
             format!("SELECT {} FROM main.sessions s WHERE s.session_key = ?", prefixed(SessionRow::COLUMNS));
         self.read(|connection| {
-            let mut statement = connection.prepare_cached(&sql)?;
+            let mut statement = connection.prepare(&sql)?;
             let mut rows = statement.query([session_key])?;
             match rows.next()? {
                 Some(row) => Ok(SessionRow::read(row, 0)?),
@@ -147,7 +147,7 @@ impl Store {
             FilterColumn::Tools => "SELECT tools, count(*) FROM main.sessions WHERE tools <> '[]' GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 200",
         };
         let counted = self.read(|connection| {
-            let mut statement = connection.prepare_cached(sql)?;
+            let mut statement = connection.prepare(sql)?;
             let mut rows = statement.query([])?;
             let mut counted: Vec<(String, u64)> = Vec::new();
             while let Some(row) = rows.next()? {

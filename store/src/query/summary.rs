@@ -1,27 +1,36 @@
 //! A prompt in a few figures, and what changed between two prompts, without reading what stands in them.
+//!
+//! A prompt late in a long session has a hundred thousand parts, so nothing here visits them one by one:
+//! they are handled as ranges, and summed by DuckDB.
 
 use agent_core::LeftOut;
 use rustc_hash::FxHashMap;
 
-use crate::projection::ranges::Ranges;
+use super::parts::PartList;
 use crate::projection::tables::{PartRow, PromptRow};
 use crate::{Store, StoreError};
 
 /// A prompt in a few figures.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PromptSummary {
+    /// The call whose prompt it is.
+    pub call: u32,
+    /// All calls of the turn that have a prompt.
+    pub calls: Vec<u32>,
     /// How many parts stand in it.
     pub part_count: u32,
     /// The hash of its body, where the prompt was recorded.
     pub body_hash: Option<String>,
     /// What was left out of it, and why.
     pub left_out: Vec<LeftOut>,
-    /// Its parts by kind, in the order in which the kinds first stand in it.
+    /// Its parts by kind, in the order in which the kinds first came in.
     pub kinds: Vec<KindSum>,
-    /// Whether a part is the system prompt.
-    pub has_system: bool,
-    /// Whether a part is a tool's schema.
-    pub has_tools: bool,
+    /// The parts that did not stand in the prompt before, in order.
+    pub new: Vec<PartRow>,
+    /// Its first parts.
+    pub first: Vec<PartRow>,
+    /// Its last parts, none of which is among the first.
+    pub last: Vec<PartRow>,
 }
 
 /// The parts of one kind in a prompt.
@@ -35,7 +44,7 @@ pub struct KindSum {
     pub bytes: u64,
     /// Their tokens; absent when those of a part are not known.
     pub tokens: Option<u64>,
-    /// How many of them stand in a prompt for the first time.
+    /// How many of them did not stand in the prompt before.
     pub new_parts: u64,
     /// The bytes of the new ones.
     pub new_bytes: u64,
@@ -50,52 +59,62 @@ pub struct PromptDifference {
     pub same_beginning: u32,
     /// Parts that the earlier prompt has.
     pub earlier_parts: u32,
-    /// Parts that stand in the later one only, in its order.
+    /// How many parts stand in the later one only.
+    pub added_count: u32,
+    /// The first of them, in order.
     pub added: Vec<PartRow>,
-    /// Parts that stand in the earlier one only, in its order.
+    /// How many parts stand in the earlier one only.
+    pub removed_count: u32,
+    /// The first of them, in order.
     pub removed: Vec<PartRow>,
 }
+
+/// Changed parts whose rows are given at most.
+const MAX_ROWS: u32 = 1000;
 
 impl Store {
     /// Returns the numbers of the calls of a turn that have a prompt.
     pub fn prompt_calls(&self, session_key: u32, turn: u32) -> Result<Vec<u32>, StoreError> {
-        let rows: Vec<PromptRow> =
-            self.select("session_key = ? AND turn = ? ORDER BY call", [session_key, turn])?;
-        Ok(rows.into_iter().map(|row| row.call).collect())
+        Ok(self.prompts_of(session_key, turn)?.into_iter().map(|row| row.call).collect())
     }
 
     /// Returns the last turn before `turn` that has a prompt, with the number of its last call.
     pub fn prompt_before(&self, session_key: u32, turn: u32) -> Result<Option<(u32, u32)>, StoreError> {
-        let rows: Vec<PromptRow> = self.select(
-            "session_key = ? AND turn < ? ORDER BY turn DESC, call DESC LIMIT 1",
-            [session_key, turn],
-        )?;
-        Ok(rows.first().map(|row| (row.turn, row.call)))
+        Ok(self.prompt_row_before(session_key, turn)?.map(|row| (row.turn, row.call)))
     }
 
-    /// Returns a prompt in a few figures.
+    /// Returns a prompt in a few figures, with its `first` and `last` parts: that of `call`, or of the turn's
+    /// last call. Returns nothing when there is no such prompt.
     pub fn prompt_summary(
         &self,
         session_key: u32,
         turn: u32,
-        call: u32,
-    ) -> Result<PromptSummary, StoreError> {
-        let row = self.one_prompt(session_key, turn, call)?;
-        let ranges = ranges_of(&row)?;
-        let kinds = self.kind_sums(session_key, turn, &ranges)?;
-        let left_out =
-            row.left_out.as_deref().map_or(Ok(Vec::new()), serde_json::from_str).map_err(|error| {
-                StoreError::Unreadable { position: 0, reason: format!("what turn {turn} left out: {error}") }
-            })?;
-        let has = |kind: &str| kinds.iter().any(|sum| sum.kind == kind);
-        Ok(PromptSummary {
+        call: Option<u32>,
+        first: u32,
+        last: u32,
+    ) -> Result<Option<PromptSummary>, StoreError> {
+        let prompts = self.prompts_of(session_key, turn)?;
+        let calls: Vec<u32> = prompts.iter().map(|row| row.call).collect();
+        let chosen = call.map_or(prompts.len().checked_sub(1), |call| calls.iter().position(|&other| other == call));
+        let Some(row) = chosen.and_then(|at| prompts.into_iter().nth(at)) else { return Ok(None) };
+        let list = list_of(&row)?;
+        let before = self.prompt_row_before(session_key, turn)?.map_or_else(|| Ok(PartList::default()), |row| list_of(&row))?;
+        let new = list.minus(&before);
+        let first = list.window(0, first);
+        let tail_from = row.part_count.saturating_sub(last).max(first.len());
+        let last = list.window(tail_from, last);
+        let new_rows = self.part_rows(session_key, &new.window(0, MAX_ROWS))?;
+        Ok(Some(PromptSummary {
+            call: row.call,
+            calls,
             part_count: row.part_count,
+            left_out: left_out(&row)?,
             body_hash: row.body_hash,
-            left_out,
-            has_system: has("system"),
-            has_tools: has("tool_schema"),
-            kinds,
-        })
+            kinds: self.kind_sums(session_key, &list, &new_rows)?,
+            first: self.part_rows(session_key, &first)?,
+            last: self.part_rows(session_key, &last)?,
+            new: new_rows,
+        }))
     }
 
     /// Returns at most `limit` parts of a prompt from the place `from` on, without their bytes.
@@ -107,26 +126,8 @@ impl Store {
         from: u32,
         limit: u32,
     ) -> Result<Vec<PartRow>, StoreError> {
-        let ranges = ranges_of(&self.one_prompt(session_key, turn, call)?)?;
-        let numbers: Vec<u32> = ranges.iter().skip(from as usize).take(limit as usize).collect();
-        self.parts_by_number(session_key, &numbers)
-    }
-
-    /// Returns the parts of a prompt that stand in one for the first time, and their places in it.
-    pub fn new_prompt_parts(
-        &self,
-        session_key: u32,
-        turn: u32,
-        call: u32,
-    ) -> Result<Vec<(u32, PartRow)>, StoreError> {
-        let ranges = ranges_of(&self.one_prompt(session_key, turn, call)?)?;
-        let rows: Vec<PartRow> =
-            self.select("session_key = ? AND turn = ? ORDER BY part", [session_key, turn])?;
-        let mut by_number: FxHashMap<u32, PartRow> = rows.into_iter().map(|row| (row.part, row)).collect();
-        Ok((0..)
-            .zip(ranges.iter())
-            .filter_map(|(place, part)| Some((place, by_number.remove(&part)?)))
-            .collect())
+        let list = list_of(&self.one_prompt(session_key, turn, call)?)?;
+        self.part_rows(session_key, &list.window(from, limit))
     }
 
     /// Returns what changed from an earlier prompt (turn and call) to a later one.
@@ -136,131 +137,91 @@ impl Store {
         earlier: (u32, u32),
         later: (u32, u32),
     ) -> Result<PromptDifference, StoreError> {
-        let before: Vec<u32> =
-            ranges_of(&self.one_prompt(session_key, earlier.0, earlier.1)?)?.iter().collect();
-        let after: Vec<u32> = ranges_of(&self.one_prompt(session_key, later.0, later.1)?)?.iter().collect();
-        let added = only_in_first(&after, &before);
-        let removed = only_in_first(&before, &after);
-        let same_beginning = before.iter().zip(&after).take_while(|(a, b)| a == b).count();
-        let count = |n: usize| u32::try_from(n).expect("a prompt has fewer than 2^32 parts");
+        let before = list_of(&self.one_prompt(session_key, earlier.0, earlier.1)?)?;
+        let after = list_of(&self.one_prompt(session_key, later.0, later.1)?)?;
+        let (added, removed) = (after.minus(&before), before.minus(&after));
         Ok(PromptDifference {
-            unchanged: count(after.len() - added.len()),
-            same_beginning: count(same_beginning),
-            earlier_parts: count(before.len()),
-            added: self.parts_by_number(session_key, &added)?,
-            removed: self.parts_by_number(session_key, &removed)?,
+            unchanged: after.len() - added.len(),
+            same_beginning: before.same_beginning(&after),
+            earlier_parts: before.len(),
+            added_count: added.len(),
+            added: self.part_rows(session_key, &added.window(0, MAX_ROWS))?,
+            removed_count: removed.len(),
+            removed: self.part_rows(session_key, &removed.window(0, MAX_ROWS))?,
         })
     }
 
-    fn one_prompt(&self, session_key: u32, turn: u32, call: u32) -> Result<PromptRow, StoreError> {
-        self.select("session_key = ? AND turn = ? AND call = ?", [session_key, turn, call])?.pop().ok_or_else(
-            || StoreError::NotFound { what: "prompt of turn", name: format!("{turn}, call {call}") },
-        )
+    fn prompts_of(&self, session_key: u32, turn: u32) -> Result<Vec<PromptRow>, StoreError> {
+        self.select("session_key = ? AND turn = ? ORDER BY call", [session_key, turn])
     }
 
-    /// A part that stands twice in the prompt counts twice, so the sums are made here and not in SQL.
-    fn kind_sums(&self, session_key: u32, turn: u32, ranges: &Ranges) -> Result<Vec<KindSum>, StoreError> {
-        let (Some(low), Some(high)) = (ranges.iter().min(), ranges.iter().max()) else {
+    fn prompt_row_before(&self, session_key: u32, turn: u32) -> Result<Option<PromptRow>, StoreError> {
+        let condition = "session_key = ?1 AND turn = (SELECT max(turn) FROM main.prompts WHERE session_key = ?1 AND turn < ?2)
+            ORDER BY call DESC LIMIT 1";
+        Ok(self.select(condition, [session_key, turn])?.pop())
+    }
+
+    fn one_prompt(&self, session_key: u32, turn: u32, call: u32) -> Result<PromptRow, StoreError> {
+        self.select("session_key = ? AND turn = ? AND call = ?", [session_key, turn, call])?
+            .pop()
+            .ok_or_else(|| StoreError::NotFound { what: "prompt of turn", name: format!("{turn}, call {call}") })
+    }
+
+    /// A part that stands twice in the prompt (a piece of framing) counts twice.
+    fn kind_sums(&self, session_key: u32, list: &PartList, new: &[PartRow]) -> Result<Vec<KindSum>, StoreError> {
+        let ranges = list.to_sql_values();
+        if ranges.is_empty() {
             return Ok(Vec::new());
-        };
-        let parts = self.slim_parts(session_key, low, high)?;
-        let mut sums: Vec<KindSum> = Vec::new();
-        for part in ranges.iter().filter_map(|part| parts.get(&part)) {
-            let at = sums.iter().position(|sum| sum.kind == part.kind).unwrap_or_else(|| {
-                sums.push(KindSum { kind: part.kind.clone(), tokens: Some(0), ..Default::default() });
-                sums.len() - 1
-            });
-            sums[at].add(part, turn);
+        }
+        let sql = format!(
+            "SELECT kind, count(*)::UBIGINT, sum(bytes)::UBIGINT,
+                CASE WHEN count(tokens) = count(*) THEN sum(tokens)::UBIGINT END
+            FROM main.prompt_parts, (VALUES {ranges}) AS stands(low, high)
+            WHERE session_key = ? AND part BETWEEN low AND high GROUP BY kind ORDER BY min(part)"
+        );
+        let mut sums = self.read(|connection| {
+            let mut statement = connection.prepare(&sql)?;
+            let mut rows = statement.query([session_key])?;
+            let mut sums = Vec::new();
+            while let Some(row) = rows.next()? {
+                let (kind, parts, bytes, tokens) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+                sums.push(KindSum { kind, parts, bytes, tokens, new_parts: 0, new_bytes: 0 });
+            }
+            Ok(sums)
+        })?;
+        for part in new {
+            if let Some(sum) = sums.iter_mut().find(|sum: &&mut KindSum| sum.kind == part.kind) {
+                sum.new_parts += 1;
+                sum.new_bytes += part.bytes;
+            }
         }
         Ok(sums)
     }
 
-    fn slim_parts(
-        &self,
-        session_key: u32,
-        low: u32,
-        high: u32,
-    ) -> Result<FxHashMap<u32, SlimPart>, StoreError> {
-        let sql = "SELECT part, kind, bytes, tokens, turn FROM main.prompt_parts
-            WHERE session_key = ? AND part BETWEEN ? AND ?";
-        self.read(|connection| {
-            let mut statement = connection.prepare_cached(sql)?;
-            let mut rows = statement.query([session_key, low, high])?;
-            let mut parts = FxHashMap::default();
-            while let Some(row) = rows.next()? {
-                let part = SlimPart {
-                    kind: row.get(1)?,
-                    bytes: row.get(2)?,
-                    tokens: row.get(3)?,
-                    turn: row.get(4)?,
-                };
-                parts.insert(row.get(0)?, part);
-            }
-            Ok(parts)
-        })
-    }
-
-    /// Returns the rows of these parts, in this order.
-    fn parts_by_number(&self, session_key: u32, numbers: &[u32]) -> Result<Vec<PartRow>, StoreError> {
-        if numbers.is_empty() {
-            return Ok(Vec::new());
-        }
-        let list: Vec<String> = numbers.iter().map(u32::to_string).collect();
-        let rows: Vec<PartRow> =
-            self.select(&format!("session_key = ? AND part IN ({})", list.join(", ")), [session_key])?;
+    /// Returns the rows of the parts, in their order.
+    fn part_rows(&self, session_key: u32, parts: &PartList) -> Result<Vec<PartRow>, StoreError> {
+        let Some((low, high)) = parts.bounds() else { return Ok(Vec::new()) };
+        let numbers: Vec<String> = parts.iter().map(|part| part.to_string()).collect();
+        let rows: Vec<PartRow> = self.select(
+            &format!("session_key = ? AND part BETWEEN {low} AND {high} AND part IN ({})", numbers.join(", ")),
+            [session_key],
+        )?;
         let by_number: FxHashMap<u32, PartRow> = rows.into_iter().map(|row| (row.part, row)).collect();
-        Ok(numbers.iter().filter_map(|part| by_number.get(part).cloned()).collect())
+        Ok(parts.iter().filter_map(|part| by_number.get(&part).cloned()).collect())
     }
 }
 
-fn ranges_of(prompt: &PromptRow) -> Result<Ranges, StoreError> {
-    Ranges::from_text(&prompt.parts).ok_or_else(|| StoreError::Unreadable {
+fn list_of(prompt: &PromptRow) -> Result<PartList, StoreError> {
+    PartList::from_text(&prompt.parts).ok_or_else(|| StoreError::Unreadable {
         position: 0,
         reason: format!("the part list {:?} of turn {} is damaged", prompt.parts, prompt.turn),
     })
 }
 
-/// What is summed of a part.
-struct SlimPart {
-    kind: String,
-    bytes: u64,
-    tokens: Option<u64>,
-    turn: u32,
-}
-
-impl KindSum {
-    fn add(&mut self, part: &SlimPart, turn: u32) {
-        self.parts += 1;
-        self.bytes += part.bytes;
-        self.tokens = self.tokens.zip(part.tokens).map(|(sum, tokens)| sum + tokens);
-        if part.turn == turn {
-            self.new_parts += 1;
-            self.new_bytes += part.bytes;
-        }
-    }
-}
-
-/// Returns what stands in `first` more often than in `second`, in the order of `first`.
-fn only_in_first(first: &[u32], second: &[u32]) -> Vec<u32> {
-    let mut left: FxHashMap<u32, usize> = FxHashMap::default();
-    second.iter().for_each(|&part| *left.entry(part).or_default() += 1);
-    let mut only = Vec::new();
-    for &part in first {
-        match left.get_mut(&part) {
-            Some(count) if *count > 0 => *count -= 1,
-            _ => only.push(part),
-        }
-    }
-    only
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_part_that_stands_twice_counts_twice() {
-        assert_eq!(only_in_first(&[1, 2, 2, 3], &[2, 1]), [2, 3]);
-        assert_eq!(only_in_first(&[1, 2], &[2, 1, 5]), [0_u32; 0]);
-    }
+fn left_out(prompt: &PromptRow) -> Result<Vec<LeftOut>, StoreError> {
+    let text = prompt.left_out.as_deref();
+    text.map_or(Ok(Vec::new()), serde_json::from_str).map_err(|error| StoreError::Unreadable {
+        position: 0,
+        reason: format!("what turn {} left out: {error}", prompt.turn),
+    })
 }

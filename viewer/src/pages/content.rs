@@ -3,6 +3,11 @@
 use crate::format::{bytes, whole};
 use crate::markup::Markup;
 
+/// Lines from which a text is long.
+const LONG_LINES: usize = 28;
+/// Bytes from which it is, whatever its lines.
+const LONG_BYTES: usize = 4 << 10;
+
 /// A text ready to be shown, whole or cut, and where the whole is.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Content {
@@ -13,6 +18,8 @@ pub(crate) struct Content {
     pub(crate) size: String,
     pub(crate) lines: String,
     pub(crate) is_empty: bool,
+    /// Whether it needs a box of its own to scroll in.
+    pub(crate) is_long: bool,
 }
 
 /// What is missing in the middle of a text.
@@ -45,48 +52,70 @@ impl Room {
     }
 }
 
-/// The room that a page has for text: it is given out in order, and who comes late gets less.
+/// The room that a page has: it is given out in order, and who comes late gets less.
 #[derive(Debug)]
 pub(crate) struct Space {
-    left: usize,
+    /// Bytes of markup.
+    bytes: usize,
+    /// Elements, beyond those that each row of a page has.
+    elements: usize,
 }
 
 impl Space {
-    /// Returns the room of one page, in bytes of markup.
+    /// Returns the room of one page.
     pub(crate) const fn of_page() -> Self {
-        Self { left: 300 << 10 }
+        Self { bytes: 300 << 10, elements: 500 }
     }
 
     /// Returns `text` ready to be shown in at most `room`; `whole` is the address of all of it.
     pub(crate) fn content(&mut self, text: &str, whole: String, room: Room) -> Content {
-        let fits = |room: Room| text.len().min(room.bytes().0 + room.bytes().1) <= self.left;
+        let fits = |room: Room| text.len().min(room.bytes().0 + room.bytes().1) <= self.bytes;
         let room = [room, Room::Narrow].into_iter().find(|&room| fits(room)).unwrap_or(Room::Tiny);
-        let content = Content::new(text, whole, room);
+        let (content, elements) = Content::bounded(text, whole, room, self.elements);
         let taken = content.head.len() + content.cut.as_ref().map_or(0, |cut| cut.tail.len());
-        self.left = self.left.saturating_sub(taken);
+        self.bytes = self.bytes.saturating_sub(taken);
+        self.elements = self.elements.saturating_sub(elements);
         content
+    }
+
+    /// Takes so many elements; returns whether there is room for them.
+    pub(crate) fn take_elements(&mut self, count: usize) -> bool {
+        let fits = count <= self.elements;
+        if fits {
+            self.elements -= count;
+        }
+        fits
     }
 }
 
 impl Content {
     /// Returns `text` ready to be shown in `room`; `whole` is the address of all of it.
     pub(crate) fn new(text: &str, whole: String, room: Room) -> Self {
+        Self::bounded(text, whole, room, usize::MAX).0
+    }
+
+    fn bounded(text: &str, whole: String, room: Room, elements: usize) -> (Self, usize) {
         let (head_bytes, tail_bytes) = room.bytes();
         let is_cut = text.len() > head_bytes + tail_bytes;
         let head = if is_cut { &text[..text.floor_char_boundary(head_bytes)] } else { text };
+        let (head_markup, mut used) = Markup::bounded(head, elements);
         let cut = is_cut.then(|| {
             let tail = &text[text.ceil_char_boundary(text.len() - tail_bytes)..];
             let words = format!("{} of {} shown", bytes((head.len() + tail.len()) as u64), bytes(text.len() as u64));
-            Cut { words, tail: Markup::text(tail) }
+            let (tail, in_tail) = Markup::bounded(tail, elements - used.min(elements));
+            used += in_tail;
+            Cut { words, tail }
         });
-        Self {
-            head: Markup::text(head),
+        let content = Self {
+            head: head_markup,
             cut,
             whole,
             size: bytes(text.len() as u64),
             lines: whole_lines(text),
             is_empty: text.trim().is_empty(),
-        }
+            is_long: text.len() > LONG_BYTES || text.lines().nth(LONG_LINES).is_some(),
+        };
+        (content, used)
     }
 }
 

@@ -10,7 +10,7 @@ use store::{PromptDifference, PromptPartRow, SessionRow, Store};
 use super::content::{Room, Space};
 use super::event_text::text_of;
 use super::session::header::title;
-use super::turn::{PartView, TextDiff};
+use super::turn::{PartView, TextDiff, name_calls, with_events};
 use super::{Frame, html};
 use crate::AppState;
 use crate::errors::PageError;
@@ -97,21 +97,18 @@ impl Known {
         };
         let Some(earlier) = earlier else { return Ok(Self { session, against: None }) };
         let difference = store.prompt_difference(key, earlier, later)?;
-        let added = load(store, &difference.added)?;
-        let removed = load(store, &difference.removed)?;
+        let added = load(store, key, &difference.added)?;
+        let removed = load(store, key, &difference.removed)?;
         Ok(Self { session, against: Some((earlier.0, difference, added, removed)) })
     }
 }
 
-/// Takes out what is shown of the parts and reads what stands in them.
-fn load(store: &Store, parts: &[PromptPartRow]) -> Result<Vec<Loaded>, PageError> {
-    let shown = parts.iter().filter(|row| row.kind != "framing").take(PARTS);
-    shown
-        .map(|row| {
-            let event = if row.position == 0 { None } else { Some(store.event_at(row.position, row.sub)?) };
-            Ok((row.clone(), event))
-        })
-        .collect()
+/// Reads what stands in the parts that are shown.
+fn load(store: &Store, key: u32, parts: &[PromptPartRow]) -> Result<Vec<Loaded>, PageError> {
+    let mut shown: Vec<PromptPartRow> =
+        parts.iter().filter(|row| row.kind != "framing").take(PARTS).cloned().collect();
+    name_calls(store, key, &mut [&mut shown])?;
+    Ok(with_events(store, shown)?)
 }
 
 fn page(known: Known, turn: u32) -> DiffPage {
@@ -123,14 +120,14 @@ fn page(known: Known, turn: u32) -> DiffPage {
         turn,
         turn_href: links::turn(&name, turn),
         against: known.against.map(|(earlier, difference, added, removed)| {
-            against(&name, (earlier, turn), &difference, added, removed)
+            against(&name, earlier, &difference, added, removed)
         }),
     }
 }
 
 fn against(
     name: &str,
-    (earlier, turn): (u32, u32),
+    earlier: u32,
     difference: &PromptDifference,
     added: Vec<Loaded>,
     mut removed: Vec<Loaded>,
@@ -140,14 +137,15 @@ fn against(
     let mut plain_added = Vec::new();
     for (row, event) in added {
         match take_replaced(&row, &mut removed) {
-            Some((_, old)) => changed.push(Changed {
-                part: PartView::new(name, &row, turn),
-                diff: TextDiff::new(&words_of(old.as_ref()), &words_of(event.as_ref())),
-            }),
-            None => plain_added.push(with_content(name, turn, &row, event.as_ref(), &mut space)),
+            Some((_, old)) => {
+                let mut diff = TextDiff::new(&words_of(old.as_ref()), &words_of(event.as_ref()));
+                diff.bound(&mut space);
+                changed.push(Changed { part: PartView::new(name, &row, true), diff });
+            }
+            None => plain_added.push(with_content(name, &row, event.as_ref(), true, &mut space)),
         }
     }
-    let counts = (difference.added.len(), difference.removed.len());
+    let counts = (difference.added_count, difference.removed_count);
     Against {
         turn: earlier,
         href: links::turn(name, earlier),
@@ -155,10 +153,10 @@ fn against(
         cache: cache_words(difference),
         changed,
         added: plain_added,
-        added_words: counted(counts.0 as u64, "part", "parts"),
-        removed: removed.iter().map(|(row, event)| with_content(name, turn, row, event.as_ref(), &mut space)).collect(),
-        removed_words: counted(counts.1 as u64, "part", "parts"),
-        cut: (counts.0.max(counts.1) > PARTS).then(|| format!("at most {PARTS} parts of each side are shown")),
+        added_words: counted(counts.0.into(), "part", "parts"),
+        removed: removed.iter().map(|(row, event)| with_content(name, row, event.as_ref(), false, &mut space)).collect(),
+        removed_words: counted(counts.1.into(), "part", "parts"),
+        cut: (counts.0.max(counts.1) as usize > PARTS).then(|| format!("at most {PARTS} parts of each side are shown")),
     }
 }
 
@@ -173,8 +171,8 @@ fn words_of(event: Option<&Event>) -> String {
     event.map(|event| text_of(&event.body)).unwrap_or_default()
 }
 
-fn with_content(name: &str, turn: u32, row: &PromptPartRow, event: Option<&Event>, space: &mut Space) -> PartView {
-    let mut view = PartView::new(name, row, turn);
+fn with_content(name: &str, row: &PromptPartRow, event: Option<&Event>, is_new: bool, space: &mut Space) -> PartView {
+    let mut view = PartView::new(name, row, is_new);
     view.content = event.map(|event| space.content(&text_of(&event.body), view.href.clone(), Room::Narrow));
     view.is_open = true;
     view

@@ -25,8 +25,8 @@ use crate::markup::one_line;
 /// What every page has around its content.
 #[derive(Debug)]
 pub(crate) struct Frame {
-    title: String,
-    assets: &'static Assets,
+    pub(crate) title: String,
+    pub(crate) assets: &'static Assets,
 }
 
 impl Frame {

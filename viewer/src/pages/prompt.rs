@@ -8,7 +8,7 @@ use store::{Store, StoreError};
 
 use super::raw::plain;
 use super::session::header::title;
-use super::turn::{FidelityView, PartView};
+use super::turn::{FidelityView, PartView, name_calls};
 use super::{Frame, html};
 use crate::AppState;
 use crate::errors::PageError;
@@ -61,9 +61,12 @@ pub(crate) async fn show(
         .ask(move |store| {
             let session = store.session(&session)?;
             let key = session.session_key;
-            let call = call_of(store, key, turn, asked.call)?;
-            let count = store.prompt_summary(key, turn, call)?.part_count;
-            let rows = store.prompt_part_window(key, turn, call, from, PAGE)?;
+            let summary = store.prompt_summary(key, turn, asked.call, 0, 0)?;
+            let summary = summary.ok_or_else(|| no_prompt(turn))?;
+            let (call, count) = (summary.call, summary.part_count);
+            let new: Vec<u32> = summary.new.iter().map(|row| row.part).collect();
+            let mut rows = store.prompt_part_window(key, turn, call, from, PAGE)?;
+            name_calls(store, key, &mut [&mut rows])?;
             let name = &session.session;
             let here = |from: u32| format!("{}/prompt?call={call}&from={from}", links::turn(name, turn));
             let to = from.saturating_add(PAGE).min(count);
@@ -73,7 +76,7 @@ pub(crate) async fn show(
                 session_href: links::session(name),
                 turn,
                 turn_href: links::turn(name, turn),
-                parts: rows.iter().map(|row| PartView::new(name, row, turn)).collect(),
+                parts: rows.iter().map(|row| PartView::new(name, row, new.contains(&row.part))).collect(),
                 words: format!("parts {} to {} of {}", (from + 1).min(to), to, whole(count.into())),
                 before: (from > 0).then(|| here(from.saturating_sub(PAGE))),
                 after: (to < count).then(|| here(to)),
@@ -103,6 +106,10 @@ pub(crate) async fn fidelity(
         })
         .await?;
     html(&FidelityPage { fidelity: FidelityView::checked(&prompt) })
+}
+
+fn no_prompt(turn: u32) -> StoreError {
+    StoreError::NotFound { what: "prompt of turn", name: turn.to_string() }
 }
 
 /// Returns the attempt asked for, else the last one.

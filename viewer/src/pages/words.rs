@@ -1,6 +1,7 @@
 //! What the words of the store are called on pages.
 
 use agent_core::{EndReason, Status};
+use store::TurnRow;
 
 /// A word with the class that gives it its colour and sign.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,6 +39,19 @@ pub(crate) fn end_reason(name: &str) -> Option<&'static str> {
         EndReason::Crashed => "crashed",
         EndReason::Unknown => return None,
     })
+}
+
+/// Returns how a turn went.
+pub(crate) const fn turn(row: &TurnRow) -> Word {
+    if row.failed_tool_calls + row.failed_model_calls > 0 {
+        word("has errors", "bad")
+    } else if row.interrupted {
+        word("interrupted", "warn")
+    } else if row.responded {
+        word("ok", "ok")
+    } else {
+        word("no response", "dim")
+    }
 }
 
 /// Returns how a tool call ended; without a word it has not ended, as far as the source tells.

@@ -1,70 +1,81 @@
 //! Calls of models: each response counted once, however many pieces it comes in.
 
-use agent_core::{Block, Event, ModelFailed, ModelResponded, Usage, UsageQuality};
+use agent_core::{Block, Event, ModelFailed, ModelResponded, UsageQuality};
 
 use super::super::prompt::PromptState;
 use super::super::tables::ModelCallRow;
 use super::super::text::{hash64, preview};
+use super::names::add_name;
 use super::{Context, LastThing, Session};
 
-/// A response whose text would be more than this many times its output tokens has a placeholder figure.
-const PLACEHOLDER_FACTOR: u64 = 3;
-
 impl Session {
+    /// Takes in a piece of a response and returns its turn; nothing when it repeats a report.
     pub(super) fn model_responded(
         &mut self,
         event: &Event,
         piece: &ModelResponded,
         context: &mut Context<'_>,
-    ) -> duckdb::Result<u32> {
-        let Some(usage) = self.usage_of(piece) else {
+    ) -> duckdb::Result<Option<u32>> {
+        let Some(figures) = self.figures_of(piece) else {
             // The same sum of the session again: a repeat of a report that was counted.
             self.carry.response_open = false;
-            return Ok(self.carry.turn);
+            return Ok(None);
         };
-        let known = piece.response_id.as_deref().map(hash64).map(|id| (id, self.responses.get(&id).copied()));
-        let (turn, call) = match known {
-            Some((_, Some(place))) => place,
-            Some((id, None)) => self.new_call(id, event, context),
-            None if self.carry.response_open => (self.carry.turn, self.carry.call),
-            // Some sources write a response's usage after the results of its calls.
-            None if piece.content.is_empty() && self.carry.awaits_usage => (self.carry.turn, self.carry.call),
-            // A report with no response before it (of a compaction, say) is a call with nothing to show.
-            None => self.new_call(hash64(&event.id.to_string()), event, context),
-        };
+        let (turn, call) = self.call_of(event, piece, context);
         self.load_turn(turn, context.database)?;
         self.load_call(turn, call, context.database)?;
-        if !usage.is_empty() {
+        if !figures.usage.is_empty() {
             self.carry.awaits_usage = false;
         }
-        self.add_piece(turn, call, event, piece, usage);
+        self.add_piece(turn, call, event, piece, figures);
+        self.carry.response = Some((turn, call));
         self.carry.response_open = !piece.last_piece;
         self.note_response(turn, event, piece);
-        Ok(turn)
+        Ok(Some(turn))
     }
 
-    /// Returns the usage that the piece adds to its response; nothing when it repeats a report.
-    fn usage_of(&mut self, piece: &ModelResponded) -> Option<Usage> {
-        let Some(so_far) = piece.usage_so_far else { return Some(piece.usage) };
-        let before = self.carry.usage_so_far.replace(so_far);
-        if before == Some(so_far) {
-            return None;
+    /// Returns the call that a piece belongs to, which begins with it when there is none.
+    fn call_of(&mut self, event: &Event, piece: &ModelResponded, context: &mut Context<'_>) -> (u32, u32) {
+        if let Some(id) = piece.response_id.as_deref().map(hash64) {
+            let known = self.responses.get(&id).copied();
+            return known.unwrap_or_else(|| self.new_call(id, event, piece, context));
         }
-        let given = [piece.usage.uncached_input, piece.usage.cache_read, piece.usage.output];
-        if given.iter().any(|tokens| tokens.is_some_and(|tokens| tokens > 0)) {
-            return Some(piece.usage);
+        // Some sources write a response's usage after the results of its calls.
+        let is_late_usage = piece.content.is_empty() && self.carry.awaits_usage;
+        match self.carry.response {
+            Some(place) if self.carry.response_open || is_late_usage => place,
+            // A report with no response before it (of a compaction, say) is a call with nothing to show.
+            _ => self.new_call(response_of(event), event, piece, context),
         }
-        Some(growth(before.unwrap_or_default(), so_far))
     }
 
-    fn new_call(&mut self, response: u64, event: &Event, context: &mut Context<'_>) -> (u32, u32) {
-        // Attempts that a source puts into one turn by its native key are calls of that turn.
-        let same_native_turn = event.turn.is_some() && self.carry.turn_native == event.turn;
-        if !same_native_turn {
-            self.input_turn();
-        } else if self.carry.turn == 0 {
-            self.carry.turn = 1;
-        }
+    /// Takes in a later revision of a piece: its figures, when its call is known.
+    pub(super) fn amend_response(
+        &mut self,
+        event: &Event,
+        turn: u32,
+        piece: &ModelResponded,
+        context: &mut Context<'_>,
+    ) -> duckdb::Result<()> {
+        let id = piece.response_id.as_deref().map_or_else(|| response_of(event), hash64);
+        let Some(&(call_turn, call)) = self.responses.get(&id).filter(|place| place.0 == turn) else { return Ok(()) };
+        let Some(figures) = self.figures_of(piece) else { return Ok(()) };
+        self.load_turn(call_turn, context.database)?;
+        self.load_call(call_turn, call, context.database)?;
+        // The content is the one that was seen before, grown or mended: it is not counted a second time.
+        let content_less = ModelResponded { content: Vec::new(), ..piece.clone() };
+        self.add_piece(call_turn, call, event, &content_less, figures);
+        Ok(())
+    }
+
+    fn new_call(
+        &mut self,
+        response: u64,
+        event: &Event,
+        piece: &ModelResponded,
+        context: &mut Context<'_>,
+    ) -> (u32, u32) {
+        self.input_turn();
         self.ensure_turn(event.ts);
         self.carry.call += 1;
         let (turn, call) = (self.carry.turn, self.carry.call);
@@ -73,6 +84,9 @@ impl Session {
         self.carry.turn_responded = true;
         self.carry.run_responded = true;
         self.carry.awaits_usage = true;
+        if !piece.content.is_empty() {
+            self.carry.last_thing = LastThing::Nothing;
+        }
         self.row.model_calls += 1;
         self.carry.quality_counts[UsageQuality::Missing as usize] += 1;
         self.calls.insert_new(
@@ -100,84 +114,7 @@ impl Session {
         (turn, call)
     }
 
-    fn load_call(&mut self, turn: u32, call: u32, database: &duckdb::Connection) -> duckdb::Result<()> {
-        if self.written && !self.calls.contains((turn, call)) {
-            let key = self.row.session_key;
-            let condition = "session_key = ? AND turn = ? AND call = ?";
-            for row in super::place::select::<ModelCallRow>(database, condition, [key, turn, call])? {
-                self.calls.insert_loaded((turn, call), row);
-            }
-        }
-        Ok(())
-    }
-
-    fn add_piece(&mut self, turn: u32, call: u32, event: &Event, piece: &ModelResponded, usage: Usage) {
-        let model = piece.model.clone().or_else(|| self.carry.model.clone());
-        let provider = piece.provider.clone().or_else(|| self.carry.provider.clone());
-        let Some(row) = self.calls.get_mut((turn, call)) else { return };
-        let before = (usage_of_row(row), quality_of(row), row.reported_cost_picousd);
-        row.model = row.model.take().or(model);
-        row.provider = row.provider.take().or(provider);
-        row.response_id = row.response_id.take().or_else(|| piece.response_id.clone());
-        row.ended_at = row.ended_at.max(event.ts);
-        row.time_to_first_token_ms = row.time_to_first_token_ms.or(piece.time_to_first_token_ms);
-        row.duration_ms = row.duration_ms.max(piece.duration_ms);
-        if piece.finish_reason.is_some() {
-            row.finish_reason.clone_from(&piece.finish_reason);
-        }
-        row.visible_bytes += piece.content.iter().map(|block| block.text_len() as u64).sum::<u64>();
-        if let Some(cost) = piece.reported_cost_usd.and_then(|cost| i64::try_from(cost.0).ok()) {
-            row.reported_cost_picousd = row.reported_cost_picousd.max(Some(cost));
-        }
-        set_usage(row, before.0.max(usage));
-        let said = piece.usage_quality.unwrap_or(if usage.is_empty() { UsageQuality::Missing } else { UsageQuality::Partial });
-        row.usage_quality = quality_now(row, before.1, said).as_str().to_owned();
-        let after = (usage_of_row(row), quality_of(row), row.reported_cost_picousd);
-        let model = row.model.clone();
-        self.account(turn, before, after);
-        self.note_model(turn, model);
-    }
-
-    /// Moves the session's and the turn's sums from what a call was to what it is.
-    fn account(&mut self, turn: u32, before: (Usage, UsageQuality, Option<i64>), after: (Usage, UsageQuality, Option<i64>)) {
-        let delta = growth(before.0, after.0);
-        let sums = &mut self.row;
-        for (sum, tokens) in [
-            (&mut sums.uncached_input_tokens, delta.uncached_input),
-            (&mut sums.cache_read_tokens, delta.cache_read),
-            (&mut sums.cache_write_5m_tokens, delta.cache_write_5m),
-            (&mut sums.cache_write_1h_tokens, delta.cache_write_1h),
-            (&mut sums.output_tokens, delta.output),
-            (&mut sums.reasoning_tokens, delta.reasoning),
-        ] {
-            add(sum, tokens);
-        }
-        if after.2 != before.2 {
-            self.carry.costs_by_call = true;
-            let more = after.2.unwrap_or(0) - before.2.unwrap_or(0);
-            sums.reported_cost_picousd = Some(sums.reported_cost_picousd.unwrap_or(0) + more);
-        }
-        sums.peak_prompt_tokens = sums.peak_prompt_tokens.max(after.0.prompt());
-        let counts = &mut self.carry.quality_counts;
-        counts[before.1 as usize] = counts[before.1 as usize].saturating_sub(1);
-        counts[after.1 as usize] += 1;
-        let worst = QUALITIES.iter().rev().find(|&&quality| self.carry.quality_counts[quality as usize] > 0);
-        self.row.usage_quality = worst.unwrap_or(&UsageQuality::Missing).as_str().to_owned();
-        if let Some(row) = self.turns.get_mut(turn) {
-            for (sum, tokens) in [
-                (&mut row.uncached_input_tokens, delta.uncached_input),
-                (&mut row.cache_read_tokens, delta.cache_read),
-                (&mut row.cache_write_tokens, delta.cache_write()),
-                (&mut row.output_tokens, delta.output),
-                (&mut row.reasoning_tokens, delta.reasoning),
-            ] {
-                add(sum, tokens);
-            }
-            row.usage_quality = after.1.as_str().to_owned();
-        }
-    }
-
-    fn note_model(&mut self, turn: u32, model: Option<String>) {
+    pub(super) fn note_model(&mut self, turn: u32, model: Option<String>) {
         let Some(model) = model else { return };
         add_name(&mut self.row.models, &model);
         if let Some(row) = self.turns.get_mut(turn) {
@@ -212,6 +149,7 @@ impl Session {
         let turn = self.input_turn();
         self.ensure_turn(event.ts);
         self.carry.call += 1;
+        self.carry.response = None;
         self.carry.response_open = false;
         self.carry.last_thing = LastThing::Failure;
         self.row.failed_model_calls += 1;
@@ -229,7 +167,7 @@ impl Session {
                 session_key: self.row.session_key,
                 turn,
                 call,
-                response: hash64(&event.id.to_string()),
+                response: response_of(event),
                 started_at: event.ts,
                 ended_at: event.ts,
                 model: failure.model.clone().or_else(|| self.carry.model.clone()),
@@ -248,86 +186,7 @@ impl Session {
     }
 }
 
-const QUALITIES: [UsageQuality; 5] = [
-    UsageQuality::Final,
-    UsageQuality::Partial,
-    UsageQuality::Placeholder,
-    UsageQuality::Estimated,
-    UsageQuality::Missing,
-];
-
-/// Adds a name to a JSON list of names, when it is not in it.
-pub(super) fn add_name(list: &mut String, name: &str) {
-    let quoted = serde_json::to_string(name).expect("a string is JSON");
-    if list.contains(&quoted) {
-        return;
-    }
-    list.pop();
-    if list.len() > 1 {
-        list.push(',');
-    }
-    list.push_str(&quoted);
-    list.push(']');
-}
-
-fn add(sum: &mut Option<u64>, tokens: Option<u64>) {
-    if let Some(tokens) = tokens {
-        *sum = Some(sum.unwrap_or(0) + tokens);
-    }
-}
-
-fn usage_of_row(row: &ModelCallRow) -> Usage {
-    Usage {
-        uncached_input: row.uncached_input_tokens,
-        cache_read: row.cache_read_tokens,
-        cache_write_5m: row.cache_write_5m_tokens,
-        cache_write_1h: row.cache_write_1h_tokens,
-        output: row.output_tokens,
-        reasoning: row.reasoning_tokens,
-    }
-}
-
-fn set_usage(row: &mut ModelCallRow, usage: Usage) {
-    row.uncached_input_tokens = usage.uncached_input;
-    row.cache_read_tokens = usage.cache_read;
-    row.cache_write_5m_tokens = usage.cache_write_5m;
-    row.cache_write_1h_tokens = usage.cache_write_1h;
-    row.output_tokens = usage.output;
-    row.reasoning_tokens = usage.reasoning;
-}
-
-fn quality_of(row: &ModelCallRow) -> UsageQuality {
-    UsageQuality::from_word(&row.usage_quality).unwrap_or(UsageQuality::Missing)
-}
-
-/// Returns the quality of a call after a piece: final once any piece was; else a placeholder when the text
-/// shows that the figure is too small (formats.md: many versions write 1 to 9 tokens for whole pages).
-fn quality_now(row: &ModelCallRow, before: UsageQuality, said: UsageQuality) -> UsageQuality {
-    let best = if before == UsageQuality::Final || said == UsageQuality::Final {
-        UsageQuality::Final
-    } else if said == UsageQuality::Missing {
-        before
-    } else {
-        said
-    };
-    let visible_tokens = row.visible_bytes / 4;
-    let too_small = visible_tokens > PLACEHOLDER_FACTOR * row.output_tokens.unwrap_or(0);
-    match best {
-        UsageQuality::Partial | UsageQuality::Placeholder if too_small => UsageQuality::Placeholder,
-        UsageQuality::Placeholder => UsageQuality::Partial,
-        other => other,
-    }
-}
-
-/// Returns what `after` has more than `before`, bucket by bucket; a bucket that shrank gives 0.
-fn growth(before: Usage, after: Usage) -> Usage {
-    let more = |before: Option<u64>, after: Option<u64>| after.map(|after| after.saturating_sub(before.unwrap_or(0)));
-    Usage {
-        uncached_input: more(before.uncached_input, after.uncached_input),
-        cache_read: more(before.cache_read, after.cache_read),
-        cache_write_5m: more(before.cache_write_5m, after.cache_write_5m),
-        cache_write_1h: more(before.cache_write_1h, after.cache_write_1h),
-        output: more(before.output, after.output),
-        reasoning: more(before.reasoning, after.reasoning),
-    }
+/// Returns what stands for the id of a response that has none.
+fn response_of(event: &Event) -> u64 {
+    hash64(&event.id.to_string())
 }

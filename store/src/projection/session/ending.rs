@@ -52,12 +52,7 @@ impl Session {
     }
 
     pub(super) fn run_ended(&mut self, ended: &Ended) {
-        let (status, reason) = self.said_or_judged(ended);
-        if let Some(run) = self.runs.get_mut(self.carry.run) {
-            run.status.clone_from(&status);
-            run.end_reason.clone_from(&reason);
-        }
-        self.carry.ended = Some((status, reason));
+        self.carry.run_ended = Some(self.said_or_judged(ended));
     }
 
     /// Returns what the source says of the end, and where it does not tell, what the last event tells.
@@ -68,9 +63,10 @@ impl Session {
         (status.as_str().to_owned(), reason.as_str().to_owned())
     }
 
-    /// Gives the current run its verdict as far as it can be judged.
+    /// Gives the current run its verdict as far as it can be judged: its own end, else the session's.
     pub(super) fn settle_run(&mut self) {
-        let (status, reason) = self.verdict();
+        let said = self.carry.run_ended.as_ref().or(self.carry.ended.as_ref());
+        let (status, reason) = said.cloned().unwrap_or_else(|| self.judged());
         if let Some(run) = self.runs.get_mut(self.carry.run) {
             run.status = status;
             run.end_reason = reason;
@@ -80,13 +76,12 @@ impl Session {
     /// Gives session and run their verdicts as far as they can be judged.
     pub(super) fn settle_status(&mut self) {
         self.settle_run();
-        (self.row.status, self.row.end_reason) = self.verdict();
+        let said = self.carry.ended.as_ref().or(self.carry.run_ended.as_ref());
+        (self.row.status, self.row.end_reason) = said.cloned().unwrap_or_else(|| self.judged());
     }
 
-    fn verdict(&self) -> (String, String) {
-        self.carry.ended.clone().unwrap_or_else(|| {
-            let (status, reason) = self.carry.last_thing.verdict();
-            (status.as_str().to_owned(), reason.as_str().to_owned())
-        })
+    fn judged(&self) -> (String, String) {
+        let (status, reason) = self.carry.last_thing.verdict();
+        (status.as_str().to_owned(), reason.as_str().to_owned())
     }
 }

@@ -1,61 +1,86 @@
 //! Tool calls and their results, paired by the call's id.
 
 use agent_core::{Event, ToolCalled, ToolEnded, ToolStatus};
+use duckdb::Connection;
 
 use super::super::tables::ToolCallRow;
 use super::super::text::{hash64, preview};
-use super::calls::add_name;
-use super::{Context, LastThing, Place, Session, millis_between};
+use super::names::add_name;
+use super::times::millis_between;
+use super::{Context, LastThing, Place, Session};
 
 impl Session {
-    pub(super) fn tool_called(&mut self, event: &Event, call: &ToolCalled, place: Place) -> u32 {
-        if self.carry.turn == 0 {
-            self.input_turn();
+    pub(super) fn tool_called(
+        &mut self,
+        event: &Event,
+        call: &ToolCalled,
+        place: Place,
+        context: &mut Context<'_>,
+    ) -> duckdb::Result<u32> {
+        if let Some(turn) = self.turn_of_open_call(&call.call_id, context.database)? {
+            // The same call told once more: the first stands, this one stays in reach as an event.
+            return Ok(turn);
         }
-        self.ensure_turn(event.ts);
-        let turn = self.carry.turn;
+        let turn = self.asking_turn(event);
+        self.load_turn(turn, context.database)?;
         self.row.tool_calls += 1;
         self.carry.last_thing = LastThing::Response { calls_tools: true };
         add_name(&mut self.row.tools, &call.name);
-        let number = self.next_tool_call();
         let input = call.input.as_ref();
-        self.tools.insert_new(
-            hash64(&call.call_id),
-            ToolCallRow {
-                session_key: self.row.session_key,
-                turn,
-                call: number,
-                call_id: call.call_id.clone(),
-                name: call.name.clone(),
-                input_preview: input.map(|input| preview(&telling_input(input))).unwrap_or_default(),
-                input_bytes: input.map_or(0, |input| input.get().len() as u64),
-                started_at: event.ts,
-                position: place.position,
-                sub: place.sub,
-                ..Default::default()
-            },
-        );
+        let input_bytes = input.map_or(0, |input| input.get().len() as u64);
+        self.insert_tool(ToolCallRow {
+            turn,
+            call_id: call.call_id.clone(),
+            name: call.name.clone(),
+            input_preview: input.map(|input| preview(&telling_input(input))).unwrap_or_default(),
+            input_bytes,
+            started_at: event.ts,
+            position: place.position,
+            sub: place.sub,
+            ..Default::default()
+        });
         if let Some(row) = self.turns.get_mut(turn) {
             row.tool_calls += 1;
             add_name(&mut row.tools, &call.name);
         }
-        if let Some(run) = self.runs.get_mut(self.carry.run) {
-            run.tool_calls += 1;
+        self.add_to_run(turn, 1, 0, context.database)?;
+        if let Some(response) = self.carry.response.filter(|response| response.0 == turn) {
+            self.load_call(response.0, response.1, context.database)?;
+            self.count_visible(response, input_bytes);
         }
-        self.count_visible(input.map_or(0, |input| input.get().len() as u64));
-        turn
+        Ok(turn)
     }
 
-    /// The arguments are text that the model wrote: they count when its output figure is judged.
-    fn count_visible(&mut self, bytes: u64) {
-        if let Some(row) = self.calls.get_mut((self.carry.turn, self.carry.call)) {
-            row.visible_bytes += bytes;
+    /// Returns the turn of a call that has no result yet.
+    fn turn_of_open_call(&mut self, call_id: &str, database: &Connection) -> duckdb::Result<Option<u32>> {
+        let Some(&number) = self.call_numbers.get(&hash64(call_id)) else { return Ok(None) };
+        self.load_tool(number, database)?;
+        Ok(self.tools.get(number).filter(|row| row.end_position.is_none()).map(|row| row.turn))
+    }
+
+    /// Returns the turn whose response asks for a tool: the one that the event names, else that of the last
+    /// response, though some context may have opened the next turn since.
+    fn asking_turn(&mut self, event: &Event) -> u32 {
+        match self.carry.response {
+            Some((turn, _)) if !self.carry.turn_responded && !self.in_native_turn => turn,
+            _ => self.turn_with_row(event),
         }
     }
 
-    fn next_tool_call(&mut self) -> u32 {
+    fn turn_with_row(&mut self, event: &Event) -> u32 {
+        if self.carry.turn == 0 {
+            self.input_turn();
+        }
+        self.ensure_turn(event.ts);
+        self.carry.turn
+    }
+
+    fn insert_tool(&mut self, row: ToolCallRow) -> u32 {
         self.carry.next_tool_call += 1;
-        self.carry.next_tool_call
+        let number = self.carry.next_tool_call;
+        self.call_numbers.insert(hash64(&row.call_id), number);
+        self.tools.insert_new(number, ToolCallRow { session_key: self.row.session_key, call: number, ..row });
+        number
     }
 
     pub(super) fn tool_ended(
@@ -69,17 +94,48 @@ impl Session {
         if end.other.get("within_response") != Some(&serde_json::Value::Bool(true)) {
             self.carry.response_open = false;
         }
-        let id = hash64(&end.call_id);
-        self.load_tool(id, &end.call_id, context.database)?;
-        if !self.tools.contains(id) {
-            self.result_without_call(event, end, place);
-        }
-        let Some(row) = self.tools.get_mut(id) else { return Ok(self.carry.turn) };
+        let number = match self.call_numbers.get(&hash64(&end.call_id)) {
+            Some(&number) => number,
+            None => self.result_without_call(event, end, place),
+        };
+        self.load_tool(number, context.database)?;
+        let Some(row) = self.tools.get(number) else { return Ok(self.carry.turn) };
         let turn = row.turn;
         if row.end_position.is_some() {
             // A second result of one call: the first stands, this one stays in reach as an event.
             return Ok(turn);
         }
+        if self.carry.last_thing != LastThing::Interrupt {
+            self.carry.last_thing = LastThing::ToolResult;
+        }
+        self.set_result(number, event, end, place, context)?;
+        Ok(turn)
+    }
+
+    /// Takes in a later revision of a result: it stands in the place of the one before.
+    pub(super) fn amend_result(
+        &mut self,
+        event: &Event,
+        end: &ToolEnded,
+        place: Place,
+        context: &mut Context<'_>,
+    ) -> duckdb::Result<()> {
+        let Some(&number) = self.call_numbers.get(&hash64(&end.call_id)) else { return Ok(()) };
+        self.load_tool(number, context.database)?;
+        self.set_result(number, event, end, place, context)
+    }
+
+    fn set_result(
+        &mut self,
+        number: u32,
+        event: &Event,
+        end: &ToolEnded,
+        place: Place,
+        context: &mut Context<'_>,
+    ) -> duckdb::Result<()> {
+        let Some(row) = self.tools.get_mut(number) else { return Ok(()) };
+        let turn = row.turn;
+        let had_failed = row.status.as_deref().and_then(ToolStatus::from_word).is_some_and(is_failure);
         let status = end.status.unwrap_or(ToolStatus::Unknown);
         row.status = Some(status.as_str().to_owned());
         row.exit_code = end.exit_code;
@@ -89,72 +145,63 @@ impl Session {
         row.duration_ms = end.duration_ms.or_else(|| millis_between(row.started_at, event.ts));
         row.end_position = Some(place.position);
         row.end_sub = Some(place.sub);
-        let words = end
-            .error
-            .as_ref()
-            .and_then(|error| error.message.as_deref())
-            .map(preview)
-            .or_else(|| row.output_preview.clone());
-        if self.carry.last_thing != LastThing::Interrupt {
-            self.carry.last_thing = LastThing::ToolResult;
+        let words = end.error.as_ref().and_then(|error| error.message.as_deref()).map(preview);
+        let words = words.or_else(|| row.output_preview.clone());
+        match (had_failed, is_failure(status)) {
+            (false, true) => self.tool_failed(turn, words, context.database),
+            (true, false) => self.tool_recovered(turn, context.database),
+            _ => Ok(()),
         }
-        if !matches!(status, ToolStatus::Succeeded | ToolStatus::Unknown) {
-            self.tool_failed(turn, words, context)?;
-        }
-        Ok(turn)
     }
 
-    fn tool_failed(&mut self, turn: u32, words: Option<String>, context: &mut Context<'_>) -> duckdb::Result<()> {
+    fn tool_failed(&mut self, turn: u32, words: Option<String>, database: &Connection) -> duckdb::Result<()> {
         self.row.failed_tool_calls += 1;
         self.first_error(turn);
-        self.load_turn(turn, context.database)?;
+        self.load_turn(turn, database)?;
         if let Some(row) = self.turns.get_mut(turn) {
             row.failed_tool_calls += 1;
             row.error_preview = row.error_preview.take().or(words);
         }
-        if let Some(run) = self.runs.get_mut(self.carry.run) {
-            run.failed_tool_calls += 1;
-        }
-        Ok(())
+        self.add_to_run(turn, 0, 1, database)
     }
 
-    fn load_tool(&mut self, id: u64, call_id: &str, database: &duckdb::Connection) -> duckdb::Result<()> {
-        if !self.written || self.tools.contains(id) {
-            return Ok(());
+    /// A later revision says that a call did not fail. Where the first error is stays: it was there to be seen.
+    fn tool_recovered(&mut self, turn: u32, database: &Connection) -> duckdb::Result<()> {
+        self.row.failed_tool_calls -= 1;
+        self.load_turn(turn, database)?;
+        if let Some(row) = self.turns.get_mut(turn) {
+            row.failed_tool_calls -= 1;
         }
-        let sql = format!(
-            "SELECT {} FROM behavior.tool_calls WHERE session_key = ? AND call_id = ?",
-            <ToolCallRow as super::super::columns::Table>::COLUMNS
-        );
-        let mut statement = database.prepare_cached(&sql)?;
-        let mut rows = statement.query(duckdb::params![self.row.session_key, call_id])?;
-        if let Some(row) = rows.next()? {
-            self.tools.insert_loaded(id, <ToolCallRow as super::super::columns::Table>::read(row, 0)?);
+        self.add_to_run(turn, 0, -1, database)
+    }
+
+    /// Counts calls for the run that the turn belongs to.
+    fn add_to_run(&mut self, turn: u32, calls: u32, failed: i32, database: &Connection) -> duckdb::Result<()> {
+        let run = self.turns.get(turn).map_or(self.carry.run, |row| row.run);
+        self.load_run(run, database)?;
+        if let Some(run) = self.runs.get_mut(run) {
+            run.tool_calls += calls;
+            run.failed_tool_calls = run.failed_tool_calls.saturating_add_signed(failed);
         }
         Ok(())
     }
 
     /// A result whose call is not in the source (the file is a slice) still has its row.
-    fn result_without_call(&mut self, event: &Event, end: &ToolEnded, place: Place) {
-        if self.carry.turn == 0 {
-            self.input_turn();
-        }
-        self.ensure_turn(event.ts);
-        let number = self.next_tool_call();
-        self.tools.insert_new(
-            hash64(&end.call_id),
-            ToolCallRow {
-                session_key: self.row.session_key,
-                turn: self.carry.turn,
-                call: number,
-                call_id: end.call_id.clone(),
-                name: end.name.clone().unwrap_or_else(|| "(call not in the source)".to_owned()),
-                position: place.position,
-                sub: place.sub,
-                ..Default::default()
-            },
-        );
+    fn result_without_call(&mut self, event: &Event, end: &ToolEnded, place: Place) -> u32 {
+        let turn = self.turn_with_row(event);
+        self.insert_tool(ToolCallRow {
+            turn,
+            call_id: end.call_id.clone(),
+            name: end.name.clone().unwrap_or_else(|| "(call not in the source)".to_owned()),
+            position: place.position,
+            sub: place.sub,
+            ..Default::default()
+        })
     }
+}
+
+fn is_failure(status: ToolStatus) -> bool {
+    !matches!(status, ToolStatus::Succeeded | ToolStatus::Unknown)
 }
 
 /// Returns the part of an input that tells most: the command, the path, the pattern, before the rest.

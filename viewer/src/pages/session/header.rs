@@ -27,7 +27,6 @@ pub(crate) struct Header {
     pub(crate) children: Vec<Relative>,
     pub(crate) more_children: Option<(String, String)>,
     pub(crate) first_error: Option<FirstError>,
-    pub(crate) has_turns: bool,
     pub(crate) losses: Losses,
 }
 
@@ -104,7 +103,6 @@ impl Header {
             children: known.children.iter().map(|child| child_link(child, clock)).collect(),
             more_children: more_children(known),
             first_error: first_error(known),
-            has_turns: !known.turns.is_empty() || known.last_turn > 0,
             losses: Losses::new(row, &known.unread, &known.sources),
         }
     }

@@ -13,7 +13,7 @@ const WIDTH: f64 = 1000.0;
 /// Its height.
 const HEIGHT: f64 = 48.0;
 /// Fields that can be clicked: more would make the page heavy.
-const FIELDS: usize = 80;
+const FIELDS: usize = 60;
 
 /// The strip, drawn with few elements whatever the number of turns: each path holds all bars of a kind.
 #[derive(Debug)]
@@ -180,8 +180,8 @@ mod tests {
 
     #[test]
     fn a_field_leads_to_its_error() {
-        let buckets: Vec<_> = (1..=160).map(|turn| bucket(turn, u64::from(turn == 2))).collect();
-        let map = Minimap::new("s", &buckets, 160, 1).expect("there are turns");
+        let buckets: Vec<_> = (1..=120).map(|turn| bucket(turn, u64::from(turn == 2))).collect();
+        let map = Minimap::new("s", &buckets, 120, 1).expect("there are turns");
         assert_eq!(map.fields.len(), FIELDS);
         assert_eq!(map.fields[0].href, "/sessions/s/turns/2");
         assert_eq!(map.fields[0].title, "turns 1 to 2, prompt 100 tokens, 1 error");

@@ -134,7 +134,7 @@ impl Known {
         let from = first_turn(asked_from, last_turn)?;
         let found = words.map(|words| store.turns_with_text(key, words, WINDOW)).transpose()?;
         let (turns, calls) = match &found {
-            Some(found) => turns_numbered(store, key, found)?,
+            Some(found) => store.turns_numbered(key, found)?,
             None => {
                 let to = from.saturating_add(WINDOW - 1);
                 (store.turns(key, from, to)?, store.tool_calls(key, from, to)?)
@@ -174,16 +174,6 @@ fn first_turn(asked: Option<&str>, last: u32) -> Result<u32, PageError> {
             Err(_) => Err(PageError::Misunderstood(format!("{number:?} is no turn number"))),
         },
     }
-}
-
-fn turns_numbered(store: &Store, key: u32, numbers: &[u32]) -> Result<(Vec<TurnRow>, Vec<ToolCallRow>), StoreError> {
-    let mut turns = Vec::new();
-    let mut calls = Vec::new();
-    for &number in numbers {
-        turns.extend(store.turns(key, number, number)?);
-        calls.extend(store.tool_calls(key, number, number)?);
-    }
-    Ok((turns, calls))
 }
 
 fn first_error(store: &Store, key: u32, turn: u32) -> Result<Option<(TurnRow, Option<ToolCallRow>)>, StoreError> {

@@ -10,13 +10,15 @@ use crate::markup::one_line;
 use crate::pages::words::{self, Word};
 
 /// Chapters named; of more, those around the turns that are shown.
-const CHAPTERS: usize = 60;
+const CHAPTERS: usize = 40;
+/// How many of them stand before the one that is shown.
+const CHAPTERS_BEFORE: usize = 4;
 
 /// The chapters of a session.
 #[derive(Debug)]
 pub(crate) struct Outline {
     pub(crate) chapters: Vec<Chapter>,
-    /// Such as `60 of 214 shown`.
+    /// Such as `40 of 214 shown`.
     pub(crate) cut: Option<String>,
 }
 
@@ -36,7 +38,7 @@ impl Outline {
     pub(super) fn new(known: &Known) -> Self {
         let runs = &known.runs;
         let here = runs.iter().rposition(|run| run.first_turn <= known.from).unwrap_or(0);
-        let first = here.saturating_sub(CHAPTERS / 3).min(runs.len().saturating_sub(CHAPTERS));
+        let first = here.saturating_sub(CHAPTERS_BEFORE).min(runs.len().saturating_sub(CHAPTERS));
         let chapters = runs
             .iter()
             .enumerate()

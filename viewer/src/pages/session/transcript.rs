@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 use store::{ToolCallRow, TurnRow};
 
 use super::{Known, WINDOW};
-use crate::format::{counted, duration, known as shown, short, whole};
+use crate::format::{counted, duration, short, whole};
 use crate::links;
 use crate::markup::one_line;
 use crate::pages::words::{self, Word};
@@ -13,9 +13,9 @@ use crate::times::{Clock, ShownTime};
 /// Tool calls shown in one turn.
 const CALLS: usize = 8;
 /// Tool calls shown in one turn of a page that has many.
-const CALLS_OF_MANY: usize = 3;
+const CALLS_OF_MANY: usize = 2;
 /// From how many calls on a page has many.
-const MANY_CALLS: usize = 180;
+const MANY_CALLS: usize = 120;
 
 /// One turn in a few lines.
 #[derive(Debug)]
@@ -23,7 +23,8 @@ pub(crate) struct TurnView {
     pub(crate) number: u32,
     pub(crate) href: String,
     pub(crate) time: ShownTime,
-    pub(crate) model: Option<String>,
+    /// The model, where it is not that of the turn before.
+    pub(crate) new_model: Option<String>,
     pub(crate) duration: Option<String>,
     pub(crate) prompt: Option<String>,
     pub(crate) output: Option<String>,
@@ -93,12 +94,16 @@ pub(super) fn turns(known: &Known, clock: &Clock) -> Vec<TurnView> {
     }
     let room = if known.calls.len() > MANY_CALLS { CALLS_OF_MANY } else { CALLS };
     let runs: FxHashMap<u32, u32> = known.runs.iter().map(|run| (run.first_turn, run.run)).collect();
+    let mut model = None;
     known
         .turns
         .iter()
         .map(|row| {
             let of_turn = calls.get(&row.turn).map_or(&[][..], Vec::as_slice);
-            turn(&known.session.session, row, of_turn, room, runs.get(&row.turn).copied(), clock)
+            let mut view = turn(&known.session.session, row, of_turn, room, runs.get(&row.turn).copied(), clock);
+            view.new_model = row.model.as_deref().filter(|now| model.is_some_and(|before| before != *now)).map(one_line);
+            model = row.model.as_deref().or(model);
+            view
         })
         .collect()
 }
@@ -111,7 +116,7 @@ fn turn(session: &str, row: &TurnRow, calls: &[&ToolCallRow], room: usize, run: 
     TurnView {
         number: row.turn,
         time: clock.show(row.started_at),
-        model: row.model.as_deref().map(one_line),
+        new_model: None,
         duration: row
             .started_at
             .zip(row.ended_at)

@@ -52,7 +52,10 @@ impl Asked {
 
     /// Returns what the store is asked, or what cannot be understood.
     pub(super) fn filter(&self, clock: &Clock) -> Result<SessionFilter, String> {
-        let time = |text: &Option<String>, edge| text.as_deref().map(|text| clock.parse(text, edge)).transpose();
+        let time = |text: &Option<String>, edge| {
+            let read = text.as_deref().map(|text| clock.parse(text, edge)).transpose();
+            read.map_err(|error| error.to_string())
+        };
         if let Some(status) = self.status.as_deref().filter(|status| !STATUSES.contains(status)) {
             return Err(format!("no session has the status {status:?}"));
         }

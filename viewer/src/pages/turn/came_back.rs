@@ -14,7 +14,7 @@ use crate::pages::event_text::{media_words, text_of};
 use crate::times::Clock;
 
 /// Pieces of a response on one page.
-const PIECES: usize = 40;
+const PIECES: usize = 30;
 /// Other events on one page.
 const OTHERS: usize = 30;
 

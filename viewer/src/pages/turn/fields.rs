@@ -11,8 +11,10 @@ use crate::markup::one_line;
 use crate::pages::content::{Content, Room, Space};
 use crate::pages::event_text::json_text;
 
-/// Fields of one input; the rest is shown as JSON elsewhere.
+/// Fields of one input; of more, the plain text has the rest.
 const FIELDS: usize = 24;
+/// Elements that show one field.
+const ELEMENTS_OF_A_FIELD: usize = 4;
 /// The longest value that stands beside its name.
 const SHORT: usize = 100;
 /// What a reader wants to know first of a call.
@@ -41,14 +43,23 @@ pub(crate) struct Input {
 impl Input {
     pub(super) fn new(input: &Json, whole: &str, space: &mut Space) -> Self {
         let Ok(Pairs(mut pairs)) = serde_json::from_str::<Pairs>(input.get()) else {
-            let content = space.content(&json_text(input), whole.to_owned(), Room::Wide);
-            return Self { fields: vec![Field { name: String::new(), short: None, long: Some(content) }], ..Self::default() };
+            return Self::as_one(input, whole, space);
         };
-        let diffs = take_edits(&mut pairs);
+        let mut diffs = take_edits(&mut pairs);
+        if !space.take_elements(ELEMENTS_OF_A_FIELD * pairs.len().min(FIELDS)) {
+            return Self::as_one(input, whole, space);
+        }
+        diffs.iter_mut().for_each(|diff| diff.bound(space));
         pairs.sort_by_key(|(name, _)| TELLING.iter().position(|telling| telling == name).unwrap_or(TELLING.len()));
         let count = pairs.len();
         let fields = pairs.into_iter().take(FIELDS).map(|(name, value)| field(&name, &value, whole, space)).collect();
         Self { fields, diffs, cut: (count > FIELDS).then(|| format!("{FIELDS} of {count} fields shown")) }
+    }
+
+    /// An input that is no object, or that comes when there is little room left.
+    fn as_one(input: &Json, whole: &str, space: &mut Space) -> Self {
+        let content = space.content(&json_text(input), whole.to_owned(), Room::Wide);
+        Self { fields: vec![Field { name: String::new(), short: None, long: Some(content) }], ..Self::default() }
     }
 }
 

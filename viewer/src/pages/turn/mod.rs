@@ -9,11 +9,12 @@ mod text_diff;
 mod tool;
 mod usage;
 
+use agent_core::Status;
 use askama::Template;
 use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
-use store::{FullEvent, ModelCallRow, SessionFilter, SessionRow, Store, StoreError, ToolCallRow, TurnKind, TurnRow};
+use store::{FullEvent, ModelCallRow, SessionFilter, SessionRow, Store, StoreError, ToolCallRow, TurnRow, TurnsAround};
 
 use self::came_back::{CameBack, Item};
 use self::sent::{KnownPrompt, Sent};
@@ -30,7 +31,7 @@ use crate::links;
 use crate::markup::one_line;
 use crate::times::{Clock, ShownTime};
 
-pub(super) use self::parts::PartView;
+pub(super) use self::parts::{PartView, name_calls, with_events};
 pub(super) use self::sent::FidelityView;
 pub(super) use self::text_diff::TextDiff;
 
@@ -122,43 +123,27 @@ pub(crate) async fn show(
 struct Known {
     session: SessionRow,
     row: TurnRow,
-    last_turn: u32,
     events: Vec<FullEvent>,
     tools: Vec<ToolCallRow>,
     calls: Vec<ModelCallRow>,
     prompt: Option<KnownPrompt>,
     children: Vec<SessionRow>,
-    near: Near,
-}
-
-/// The numbers of turns that a reader may want to go to.
-struct Near {
-    error_before: Option<u32>,
-    error_after: Option<u32>,
-    request_before: Option<u32>,
-    request_after: Option<u32>,
+    around: TurnsAround,
 }
 
 impl Known {
     fn read(store: &Store, session: SessionRow, turn: u32, call: Option<u32>) -> Result<Self, StoreError> {
         let key = session.session_key;
         let row = store.turn(key, turn)?;
-        let near = |kind, forward| store.near_turn(key, turn, kind, forward);
         let tools = store.tool_calls(key, turn, turn)?;
         let has_tools = !tools.is_empty();
         Ok(Self {
             row,
-            last_turn: store.last_turn(key)?,
             events: store.turn_events(key, turn)?,
             calls: store.model_calls(key, turn, turn)?,
             prompt: KnownPrompt::read(store, &session.session, key, turn, call)?,
             children: if has_tools { children(store, &session.session)? } else { Vec::new() },
-            near: Near {
-                error_before: near(TurnKind::Error, false)?,
-                error_after: near(TurnKind::Error, true)?,
-                request_before: near(TurnKind::Request, false)?,
-                request_after: near(TurnKind::Request, true)?,
-            },
+            around: store.turns_around(key, turn)?,
             tools,
             session,
         })
@@ -174,7 +159,7 @@ fn page(known: Known, piece: usize, clock: &Clock) -> TurnPage {
     let name = known.session.session.clone();
     let mut space = Space::of_page();
     let here = links::turn(&name, known.row.turn);
-    let status = words::status(known.session.status_at(clock.now()));
+    let is_running = known.session.status_at(clock.now()) == Status::Running;
     let row = &known.row;
     // The response comes first: what it says matters more than what was sent again.
     let came_back = CameBack::new(&known, piece, clock, &mut space);
@@ -197,8 +182,8 @@ fn page(known: Known, piece: usize, clock: &Clock) -> TurnPage {
         request: row.user_preview.as_deref().map(one_line).filter(|words| !words.is_empty()),
         notes: notes(row),
         usage: Usage::new(row, &known.calls, clock),
-        is_live: status.class == "run" && row.turn == known.last_turn,
-        status,
+        is_live: is_running && row.turn == known.around.last,
+        status: words::turn(row),
         errors,
         came_back,
         sent: known.prompt.map(|prompt| Sent::new(&name, known.row.turn, prompt, &mut space)),
@@ -209,7 +194,7 @@ fn page(known: Known, piece: usize, clock: &Clock) -> TurnPage {
 }
 
 fn steps(known: &Known, name: &str) -> Steps {
-    let (turn, last) = (known.row.turn, known.last_turn);
+    let (turn, last) = (known.row.turn, known.around.last);
     let to = |turn: u32| links::turn(name, turn);
     Steps {
         last: whole(last.into()),
@@ -217,10 +202,10 @@ fn steps(known: &Known, name: &str) -> Steps {
         before: (turn > 1).then(|| to(turn - 1)),
         after: (turn < last).then(|| to(turn + 1)),
         last_href: (turn < last).then(|| to(last)),
-        error_before: known.near.error_before.map(to),
-        error_after: known.near.error_after.map(to),
-        request_before: known.near.request_before.map(to),
-        request_after: known.near.request_after.map(to),
+        error_before: known.around.error_before.map(to),
+        error_after: known.around.error_after.map(to),
+        request_before: known.around.request_before.map(to),
+        request_after: known.around.request_after.map(to),
         up: format!("{}?from={}#t{turn}", links::session(name), (turn - 1) / WINDOW * WINDOW + 1),
     }
 }

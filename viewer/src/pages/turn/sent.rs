@@ -1,9 +1,10 @@
 //! What was sent: the prompt of a turn by its parts, and how near it is to what the model saw.
 
 use agent_core::{Event, Fidelity};
+use rustc_hash::FxHashSet;
 use store::{PromptPartRow, PromptSummary, Store, StoreError};
 
-use super::parts::PartView;
+use super::parts::{PartView, name_calls, with_events};
 use super::segments::{Segment, segments};
 use crate::format::{bytes, counted, short};
 use crate::links;
@@ -14,56 +15,57 @@ use crate::pages::event_text::text_of;
 /// Prompts of up to so many parts are verified while the page is made; larger ones when asked.
 const VERIFIED_AT_ONCE: u32 = 200;
 /// New parts shown with what stands in them.
-const NEW_PARTS: usize = 40;
+const NEW_PARTS: usize = 24;
+/// How much of a part without a source stands in its line.
+const PREVIEW_BYTES: usize = 160;
 /// Old parts listed from the beginning.
-const FIRST_PARTS: u32 = 16;
+const FIRST_PARTS: u32 = 8;
 /// Old parts listed from the end.
-const LAST_PARTS: u32 = 32;
+const LAST_PARTS: u32 = 20;
 
 /// What the store says of a prompt.
 pub(crate) struct KnownPrompt {
-    call: u32,
-    calls: Vec<u32>,
     summary: PromptSummary,
     fidelity: FidelityView,
     new_parts: Vec<(PromptPartRow, Option<Event>)>,
     new_count: usize,
-    first: Vec<PromptPartRow>,
-    last: Vec<PromptPartRow>,
+    new_numbers: FxHashSet<u32>,
 }
 
 impl KnownPrompt {
     /// Returns nothing when the turn has no prompt. `call` is the attempt asked for, else the last.
-    pub(super) fn read(store: &Store, session: &str, key: u32, turn: u32, call: Option<u32>) -> Result<Option<Self>, StoreError> {
-        let calls = store.prompt_calls(key, turn)?;
-        let Some(call) = call.filter(|call| calls.contains(call)).or(calls.last().copied()) else { return Ok(None) };
-        let summary = store.prompt_summary(key, turn, call)?;
-        let new = store.new_prompt_parts(key, turn, call)?;
+    pub(super) fn read(
+        store: &Store,
+        session: &str,
+        key: u32,
+        turn: u32,
+        call: Option<u32>,
+    ) -> Result<Option<Self>, StoreError> {
+        let summary = store.prompt_summary(key, turn, call, FIRST_PARTS, LAST_PARTS)?;
+        let Some(mut summary) = summary else { return Ok(None) };
+        let fidelity = fidelity_of(store, session, key, turn, &summary)?;
+        let mut new = std::mem::take(&mut summary.new);
+        new.retain(|row| row.kind != "framing");
         let new_count = new.len();
-        let mut new_parts = Vec::new();
-        for (_, row) in new.into_iter().filter(|(_, row)| row.kind != "framing").take(NEW_PARTS) {
-            let event = if row.position == 0 { None } else { Some(store.event_at(row.position, row.sub)?) };
-            new_parts.push((row, event));
-        }
-        let tail_from = summary.part_count.saturating_sub(LAST_PARTS).max(FIRST_PARTS);
-        Ok(Some(Self {
-            fidelity: fidelity_of(store, session, key, turn, call, &summary)?,
-            first: store.prompt_part_window(key, turn, call, 0, FIRST_PARTS)?,
-            last: store.prompt_part_window(key, turn, call, tail_from, LAST_PARTS)?,
-            call,
-            calls,
-            summary,
-            new_parts,
-            new_count,
-        }))
+        let new_numbers = new.iter().map(|row| row.part).collect();
+        new.truncate(NEW_PARTS);
+        name_calls(store, key, &mut [&mut new, &mut summary.first, &mut summary.last])?;
+        let new_parts = with_events(store, new)?;
+        Ok(Some(Self { summary, fidelity, new_parts, new_count, new_numbers }))
     }
 }
 
-fn fidelity_of(store: &Store, session: &str, key: u32, turn: u32, call: u32, summary: &PromptSummary) -> Result<FidelityView, StoreError> {
+fn fidelity_of(
+    store: &Store,
+    session: &str,
+    key: u32,
+    turn: u32,
+    summary: &PromptSummary,
+) -> Result<FidelityView, StoreError> {
     if summary.part_count <= VERIFIED_AT_ONCE {
-        return Ok(FidelityView::checked(&store.prompt(key, turn, call)?));
+        return Ok(FidelityView::checked(&store.prompt(key, turn, summary.call)?));
     }
-    let check = format!("{}/fidelity?call={call}", links::turn(session, turn));
+    let check = format!("{}/fidelity?call={}", links::turn(session, turn), summary.call);
     Ok(FidelityView::unchecked(summary, check))
 }
 
@@ -99,9 +101,9 @@ impl FidelityView {
 
     /// Returns what the list of parts shows; the bytes have not been read.
     fn unchecked(summary: &PromptSummary, check: String) -> Self {
-        let missing: Vec<String> = [(summary.has_system, "the system prompt"), (summary.has_tools, "the tool schemas")]
+        let missing: Vec<String> = [("system", "the system prompt"), ("tool_schema", "the tool schemas")]
             .into_iter()
-            .filter(|(has, _)| !has && summary.body_hash.is_none())
+            .filter(|(kind, _)| summary.body_hash.is_none() && !summary.kinds.iter().any(|sum| sum.kind == *kind))
             .map(|(_, words)| words.to_owned())
             .collect();
         let (word, class, meaning) = match (&summary.body_hash, missing.is_empty()) {
@@ -135,13 +137,17 @@ pub(crate) struct Sent {
 
 impl Sent {
     pub(super) fn new(session: &str, turn: u32, known: KnownPrompt, space: &mut Space) -> Self {
-        let KnownPrompt { call, calls, summary, fidelity, new_parts, new_count, first, last } = known;
+        let KnownPrompt { summary, fidelity, new_parts, new_count, new_numbers } = known;
+        let segments = segments(&summary);
+        let PromptSummary { call, calls, part_count, left_out, kinds, first, last, .. } = summary;
         let here = links::turn(session, turn);
-        let total_bytes: u64 = summary.kinds.iter().map(|sum| sum.bytes).sum();
-        let tokens = summary.kinds.iter().map(|sum| sum.tokens).sum::<Option<u64>>();
+        let total_bytes: u64 = kinds.iter().map(|sum| sum.bytes).sum();
+        let tokens = kinds.iter().map(|sum| sum.tokens).sum::<Option<u64>>();
         let shown = first.len() + last.len();
-        let hidden = (summary.part_count as usize).saturating_sub(shown);
-        let list = |rows: Vec<PromptPartRow>| rows.iter().map(|row| PartView::new(session, row, turn)).collect();
+        let hidden = (part_count as usize).saturating_sub(shown);
+        let list = |rows: Vec<PromptPartRow>| {
+            rows.iter().map(|row| PartView::new(session, row, new_numbers.contains(&row.part))).collect()
+        };
         let with_content = new_parts.len();
         Self {
             size: match tokens {
@@ -150,34 +156,40 @@ impl Sent {
             },
             attempt: (calls.len() > 1).then(|| format!("attempt {call} of {}", calls.len())),
             attempts: calls.iter().map(|&other| (other, format!("{here}?call={other}"), other == call)).filter(|_| calls.len() > 1).collect(),
-            segments: segments(&summary),
+            segments,
             new_words: counted(new_count as u64, "part", "parts"),
-            new_cut: (with_content < new_count.min(NEW_PARTS + 1) && new_count > NEW_PARTS)
+            new_cut: (new_count > with_content)
                 .then(|| format!("{with_content} of {new_count} new parts shown")),
-            new_parts: new_parts.into_iter().map(|(row, event)| new_part(session, turn, &row, event.as_ref(), space)).collect(),
+            new_parts: new_parts.into_iter().map(|(row, event)| new_part(session, &row, event.as_ref(), space)).collect(),
             first: list(first),
             last: list(last),
             between: (hidden > 0).then(|| format!("{} not listed here", counted(hidden as u64, "part", "parts"))),
-            all_words: counted(summary.part_count.into(), "part", "parts"),
+            all_words: counted(part_count.into(), "part", "parts"),
             all_href: format!("{here}/prompt?call={call}"),
             bytes_href: format!("{here}/prompt?call={call}&bytes=1"),
-            left_out: summary.left_out.iter().map(left_out).collect(),
+            left_out: left_out.iter().map(left_out_words).collect(),
             fidelity,
         }
     }
 }
 
-fn left_out(item: &agent_core::LeftOut) -> String {
+fn left_out_words(item: &agent_core::LeftOut) -> String {
     let tokens = item.tokens.map_or_else(String::new, |tokens| format!(", {} tokens", short(tokens)));
     format!("{}: {}{tokens}", one_line(&item.source), one_line(&item.reason))
 }
 
 /// What a person asked, and what was put in to guide the model, lies open; what stood on earlier pages is folded.
-fn new_part(session: &str, turn: u32, row: &PromptPartRow, event: Option<&Event>, space: &mut Space) -> PartView {
-    let mut view = PartView::new(session, row, turn);
+fn new_part(session: &str, row: &PromptPartRow, event: Option<&Event>, space: &mut Space) -> PartView {
+    let mut view = PartView::new(session, row, true);
     let is_request = row.kind == "user";
     let room = if is_request { Room::Wide } else { Room::Narrow };
-    view.content = event.map(|event| space.content(&text_of(&event.body), view.href.clone(), room));
+    if let Some(event) = event {
+        let text = text_of(&event.body);
+        if row.source.is_none() && row.bytes > 0 {
+            view.source = one_line(&text[..text.floor_char_boundary(PREVIEW_BYTES)]);
+        }
+        view.content = Some(space.content(&text, view.href.clone(), room));
+    }
     view.is_open = is_request;
     view
 }

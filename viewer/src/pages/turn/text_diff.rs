@@ -4,6 +4,7 @@ use similar::{Algorithm, ChangeTag, TextDiff as Diff};
 
 use crate::format::whole;
 use crate::markup::Markup;
+use crate::pages::content::Space;
 
 /// Equal lines kept around a change.
 const CONTEXT: usize = 3;
@@ -57,7 +58,7 @@ impl TextDiff {
         }
         result.close(&mut open);
         result.flush_same(&mut same, true);
-        result.bound();
+        result.cut_to(PIECES);
         result
     }
 
@@ -94,10 +95,17 @@ impl TextDiff {
         }
     }
 
-    fn bound(&mut self) {
-        if self.pieces.len() > PIECES {
-            self.cut = Some(format!("{PIECES} of {} pieces shown", self.pieces.len()));
-            self.pieces.truncate(PIECES);
+    fn cut_to(&mut self, pieces: usize) {
+        if self.pieces.len() > pieces {
+            self.cut = Some(format!("{pieces} of {} pieces shown", self.pieces.len()));
+            self.pieces.truncate(pieces);
+        }
+    }
+
+    /// Keeps what the page has room for.
+    pub(crate) fn bound(&mut self, space: &mut Space) {
+        if !space.take_elements(self.pieces.len()) {
+            self.cut_to(1);
         }
     }
 }

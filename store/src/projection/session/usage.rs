@@ -1,0 +1,196 @@
+//! Tokens, money and how far they can be trusted.
+
+use agent_core::{Event, ModelResponded, Usage, UsageQuality};
+
+use super::super::tables::ModelCallRow;
+use super::Session;
+
+/// A response whose text would be more than this many times its output tokens has a placeholder figure.
+const PLACEHOLDER_FACTOR: u64 = 3;
+
+/// What a piece says of its response's tokens.
+#[derive(Clone, Copy)]
+pub(super) struct Figures {
+    pub(super) usage: Usage,
+    /// Whether they come on top of what was said before; else they are all of the response so far.
+    are_more: bool,
+}
+
+/// The figures of a call that the sums above it are made of.
+type Counted = (Usage, UsageQuality, Option<i64>);
+
+impl Session {
+    /// Returns the figures that the piece adds to its response; nothing when it repeats a report.
+    pub(super) fn figures_of(&mut self, piece: &ModelResponded) -> Option<Figures> {
+        let reported = Figures { usage: piece.usage, are_more: false };
+        let Some(so_far) = piece.usage_so_far else { return Some(reported) };
+        let before = self.carry.usage_so_far.replace(so_far);
+        if before == Some(so_far) {
+            return None;
+        }
+        let given = [piece.usage.prompt(), piece.usage.output];
+        if given.iter().any(|tokens| tokens.is_some_and(|tokens| tokens > 0)) {
+            return Some(reported);
+        }
+        Some(Figures { usage: growth(before.unwrap_or_default(), so_far), are_more: true })
+    }
+
+    pub(super) fn add_piece(&mut self, turn: u32, call: u32, event: &Event, piece: &ModelResponded, figures: Figures) {
+        let model = piece.model.clone().or_else(|| self.carry.model.clone());
+        let provider = piece.provider.clone().or_else(|| self.carry.provider.clone());
+        let Some(row) = self.calls.get_mut((turn, call)) else { return };
+        let before = counted(row);
+        row.model = row.model.take().or(model);
+        row.provider = row.provider.take().or(provider);
+        row.response_id = row.response_id.take().or_else(|| piece.response_id.clone());
+        row.ended_at = row.ended_at.max(event.ts);
+        row.time_to_first_token_ms = row.time_to_first_token_ms.or(piece.time_to_first_token_ms);
+        row.duration_ms = row.duration_ms.max(piece.duration_ms);
+        if piece.finish_reason.is_some() {
+            row.finish_reason.clone_from(&piece.finish_reason);
+        }
+        row.visible_bytes += piece.content.iter().map(|block| block.text_len() as u64).sum::<u64>();
+        if let Some(cost) = piece.reported_cost_usd.and_then(|cost| i64::try_from(cost.0).ok()) {
+            row.reported_cost_picousd = row.reported_cost_picousd.max(Some(cost));
+        }
+        let Figures { usage, are_more } = figures;
+        set_usage(row, if are_more { before.0.plus(usage) } else { before.0.max(usage) });
+        row.usage_quality = quality_now(row, before.1, said_quality(piece, usage)).as_str().to_owned();
+        let after = counted(row);
+        let model = row.model.clone();
+        self.account(turn, before, after);
+        self.note_model(turn, model);
+    }
+
+    /// Counts text of a response that comes by other events: the arguments of tool calls are text that the
+    /// model wrote, and count when its output figure is judged.
+    pub(super) fn count_visible(&mut self, (turn, call): (u32, u32), bytes: u64) {
+        let Some(row) = self.calls.get_mut((turn, call)) else { return };
+        let before = counted(row);
+        row.visible_bytes += bytes;
+        row.usage_quality = quality_now(row, before.1, UsageQuality::Missing).as_str().to_owned();
+        let after = counted(row);
+        self.account(turn, before, after);
+    }
+
+    /// Moves the session's and the turn's sums from what a call was to what it is.
+    fn account(&mut self, turn: u32, before: Counted, after: Counted) {
+        let delta = growth(before.0, after.0);
+        let sums = &mut self.row;
+        for (sum, tokens) in [
+            (&mut sums.uncached_input_tokens, delta.uncached_input),
+            (&mut sums.cache_read_tokens, delta.cache_read),
+            (&mut sums.cache_write_5m_tokens, delta.cache_write_5m),
+            (&mut sums.cache_write_1h_tokens, delta.cache_write_1h),
+            (&mut sums.output_tokens, delta.output),
+            (&mut sums.reasoning_tokens, delta.reasoning),
+        ] {
+            add(sum, tokens);
+        }
+        if after.2 != before.2 {
+            self.carry.costs_by_call = true;
+            let more = after.2.unwrap_or(0) - before.2.unwrap_or(0);
+            sums.reported_cost_picousd = Some(sums.reported_cost_picousd.unwrap_or(0) + more);
+        }
+        sums.peak_prompt_tokens = sums.peak_prompt_tokens.max(after.0.prompt());
+        let counts = &mut self.carry.quality_counts;
+        counts[before.1 as usize] = counts[before.1 as usize].saturating_sub(1);
+        counts[after.1 as usize] += 1;
+        let worst = QUALITIES.iter().rev().find(|&&quality| self.carry.quality_counts[quality as usize] > 0);
+        self.row.usage_quality = worst.unwrap_or(&UsageQuality::Missing).as_str().to_owned();
+        if let Some(row) = self.turns.get_mut(turn) {
+            for (sum, tokens) in [
+                (&mut row.uncached_input_tokens, delta.uncached_input),
+                (&mut row.cache_read_tokens, delta.cache_read),
+                (&mut row.cache_write_tokens, delta.cache_write()),
+                (&mut row.output_tokens, delta.output),
+                (&mut row.reasoning_tokens, delta.reasoning),
+            ] {
+                add(sum, tokens);
+            }
+            row.usage_quality = after.1.as_str().to_owned();
+        }
+    }
+}
+
+const QUALITIES: [UsageQuality; 5] = [
+    UsageQuality::Final,
+    UsageQuality::Partial,
+    UsageQuality::Placeholder,
+    UsageQuality::Estimated,
+    UsageQuality::Missing,
+];
+
+fn add(sum: &mut Option<u64>, tokens: Option<u64>) {
+    if let Some(tokens) = tokens {
+        *sum = Some(sum.unwrap_or(0) + tokens);
+    }
+}
+
+fn counted(row: &ModelCallRow) -> Counted {
+    let quality = UsageQuality::from_word(&row.usage_quality).unwrap_or(UsageQuality::Missing);
+    (usage_of_row(row), quality, row.reported_cost_picousd)
+}
+
+fn usage_of_row(row: &ModelCallRow) -> Usage {
+    Usage {
+        uncached_input: row.uncached_input_tokens,
+        cache_read: row.cache_read_tokens,
+        cache_write_5m: row.cache_write_5m_tokens,
+        cache_write_1h: row.cache_write_1h_tokens,
+        output: row.output_tokens,
+        reasoning: row.reasoning_tokens,
+    }
+}
+
+fn set_usage(row: &mut ModelCallRow, usage: Usage) {
+    row.uncached_input_tokens = usage.uncached_input;
+    row.cache_read_tokens = usage.cache_read;
+    row.cache_write_5m_tokens = usage.cache_write_5m;
+    row.cache_write_1h_tokens = usage.cache_write_1h;
+    row.output_tokens = usage.output;
+    row.reasoning_tokens = usage.reasoning;
+}
+
+/// Returns how far the piece itself trusts its figures; where it does not say, a piece that tells why the
+/// model stopped is the last one.
+fn said_quality(piece: &ModelResponded, usage: Usage) -> UsageQuality {
+    if usage.is_empty() {
+        return piece.usage_quality.unwrap_or(UsageQuality::Missing);
+    }
+    let said = piece.usage_quality.filter(|&said| said != UsageQuality::Missing);
+    let judged = if piece.finish_reason.is_some() { UsageQuality::Final } else { UsageQuality::Partial };
+    said.unwrap_or(judged)
+}
+
+/// Returns the quality of a call after a piece: final once any piece was; else a placeholder when the text
+/// shows that the figure is too small (formats.md: many versions write 1 to 9 tokens for whole pages).
+fn quality_now(row: &ModelCallRow, before: UsageQuality, said: UsageQuality) -> UsageQuality {
+    let best = if before == UsageQuality::Final || said == UsageQuality::Final {
+        UsageQuality::Final
+    } else if said == UsageQuality::Missing {
+        before
+    } else {
+        said
+    };
+    let visible_tokens = row.visible_bytes / 4;
+    let too_small = visible_tokens > PLACEHOLDER_FACTOR * row.output_tokens.unwrap_or(0);
+    match best {
+        UsageQuality::Partial | UsageQuality::Placeholder if too_small => UsageQuality::Placeholder,
+        UsageQuality::Placeholder => UsageQuality::Partial,
+        other => other,
+    }
+}
+
+/// Returns what `after` has more than `before`, bucket by bucket; a bucket that shrank gives 0.
+fn growth(before: Usage, after: Usage) -> Usage {
+    let more = |before: Option<u64>, after: Option<u64>| after.map(|after| after.saturating_sub(before.unwrap_or(0)));
+    Usage {
+        uncached_input: more(before.uncached_input, after.uncached_input),
+        cache_read: more(before.cache_read, after.cache_read),
+        cache_write_5m: more(before.cache_write_5m, after.cache_write_5m),
+        cache_write_1h: more(before.cache_write_1h, after.cache_write_1h),
+        output: more(before.output, after.output),
+        reasoning: more(before.reasoning, after.reasoning),
+    }
+}

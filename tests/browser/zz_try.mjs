@@ -1,0 +1,55 @@
+import { launch } from "./browser.mjs";
+const link = process.argv[2];
+const b = await launch();
+const c = await b.newContext({ viewport: { width: 1440, height: 900 } });
+const p = await c.newPage();
+p.on("console", m => m.type() === "error" && console.log("CONSOLE", m.text()));
+p.on("pageerror", e => console.log("ERR", e.message));
+const at = () => p.url().replace(/^http:..[^/]*/, "");
+const key = async (k, w = 350) => { await p.keyboard.press(k); await p.waitForTimeout(w); };
+await p.goto(link); console.log("login ->", at());
+await key("j"); await key("j"); await key("k");
+console.log("chosen row:", await p.evaluate(() => [...document.querySelectorAll("[data-row]")].findIndex(r => r.getAttribute("aria-current"))));
+await key("Enter"); console.log("enter ->", at());
+await p.goto(new URL("/sessions/mini-f39c9771f93da194", link).href);
+await key("j"); await key("j"); await key("Enter"); console.log("turn ->", at());
+await key("."); console.log("first error ->", at());
+await key("j"); console.log("j ->", at());
+await key("e"); console.log("e ->", at());
+await key("Shift+E"); console.log("E ->", at());
+await key("Shift+G"); console.log("G ->", at());
+await key("g"); await key("g"); console.log("gg ->", at());
+await key("d"); console.log("d ->", at());
+await key("u"); console.log("u ->", at());
+await key("u"); console.log("u ->", at());
+await key("?"); console.log("help open:", await p.evaluate(() => document.querySelector("#help").open));
+await p.screenshot({ path: "/tmp/shots/help.png" });
+await key("Escape");
+await key("/"); console.log("focus:", await p.evaluate(() => document.activeElement.name));
+await p.keyboard.type("jjj"); console.log("typed:", await p.evaluate(() => document.activeElement.value), at());
+// lazy part
+await p.goto(new URL("/sessions/mini-f39c9771f93da194/turns/20", link).href);
+await p.click("text=The whole list"); await p.waitForTimeout(200);
+await p.locator("details.fold details.part > summary").first().click(); await p.waitForTimeout(600);
+console.log("lazy:", (await p.locator("details.fold details.part").first().innerText()).slice(0, 120).replace(/\n/g, " | "));
+await p.click("text=Records as they came"); await p.waitForTimeout(600);
+console.log("records:", (await p.locator("#records").innerText()).slice(0, 100).replace(/\n/g, " | "));
+await p.click("[data-theme-button]"); await p.click("[data-theme-button]");
+console.log("theme:", await p.evaluate(() => document.documentElement.dataset.theme));
+await p.reload(); console.log("theme kept:", await p.evaluate(() => document.documentElement.dataset.theme));
+// expand children
+await p.goto(new URL("/sessions", link).href);
+const ex = p.locator("[data-expand]").first();
+if (await ex.count()) { await ex.click(); await p.waitForTimeout(500); console.log("children rows:", await p.locator("tr.child").count()); await p.screenshot({ path: "/tmp/shots/expand.png" }); }
+// live
+await p.goto(new URL("/sessions/live-session?from=last", link).href);
+const last = () => p.evaluate(() => document.querySelectorAll("#turns .turn").length + ":" + [...document.querySelectorAll("#turns .turn .no")].at(-1)?.textContent);
+console.log("live:", await last(), "following", await p.getAttribute("#follow", "aria-pressed"));
+await p.waitForTimeout(3500); console.log("paused after 3.5s:", await last(), "| pill:", await p.locator("#pill").innerText());
+await key("f", 3500); console.log("following:", await last(), "at", at(), await p.evaluate(() => Math.round(document.body.scrollHeight - innerHeight - scrollY)));
+await p.mouse.wheel(0, -600); await p.waitForTimeout(3000); console.log("paused:", await p.getAttribute("#follow", "aria-pressed"), await p.locator("#pill").innerText());
+await p.screenshot({ path: "/tmp/shots/live.png" });
+await p.setViewportSize({ width: 420, height: 860 });
+await p.goto(new URL("/sessions/mini-f39c9771f93da194", link).href); await p.screenshot({ path: "/tmp/shots/narrow.png" });
+await p.goto(new URL("/sessions/mini-f39c9771f93da194/turns/4", link).href); await p.screenshot({ path: "/tmp/shots/narrow2.png" });
+await b.close();

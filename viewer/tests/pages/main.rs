@@ -1,0 +1,9 @@
+//! The pages over a real store in a folder of its own.
+#![allow(clippy::unwrap_used, reason = "a test that meets an error is to fail")]
+
+mod access;
+mod app;
+mod hostile;
+mod live;
+mod reading;
+mod sizes;
