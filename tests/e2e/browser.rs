@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::program::{Program, event, eventually, write};
+use crate::program::{Program, event_at, eventually, write};
 
 fn scripts() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser")
@@ -21,16 +21,20 @@ fn an_engineer_finds_the_failing_turn() {
     let demo = program.run(&["demo", "--write", files.to_str().expect("it is text")]);
     assert!(demo.status.success(), "{}", String::from_utf8_lossy(&demo.stderr));
     let hostile = files.join("web.jsonl");
+    // A session is followed while it runs, so its events happen now.
+    let now = agent_core::Timestamp::now().to_string();
     let turn = |number: u64| {
-        event("s-web", number * 10, "user.messaged", &json!({"text": HOSTILE}))
-            + &event(
-                "s-web",
-                number * 10 + 1,
-                "model.responded",
-                &json!({"response_id": format!("r{number}"), "model": HOSTILE, "content": [{"type": "text", "text": HOSTILE}]}),
-            )
-            + &event("s-web", number * 10 + 2, "tool.called", &json!({"call_id": format!("c{number}"), "name": HOSTILE, "input": {"command": HOSTILE}}))
-            + &event("s-web", number * 10 + 3, "tool.ended", &json!({"call_id": format!("c{number}"), "status": "failed", "output": HOSTILE}))
+        let (response, call) = (format!("r{number}"), format!("c{number}"));
+        [
+            ("user.messaged", json!({"text": HOSTILE})),
+            ("model.responded", json!({"response_id": response, "model": HOSTILE, "content": [{"type": "text", "text": HOSTILE}]})),
+            ("tool.called", json!({"call_id": call, "name": HOSTILE, "input": {"command": HOSTILE}})),
+            ("tool.ended", json!({"call_id": call, "status": "failed", "output": HOSTILE})),
+        ]
+        .iter()
+        .zip(0..)
+        .map(|((kind, data), n)| event_at(&now, "s-web", number * 10 + n, kind, data))
+        .collect::<String>()
     };
     write(&hostile, &turn(1));
     let up = program.up(&["--watch", files.to_str().expect("it is text")]);

@@ -141,10 +141,15 @@ pub fn eventually<T>(what: &str, mut check: impl FnMut() -> Option<T>) -> T {
 
 /// Returns an event of Dashcam's own format as a line.
 pub fn event(session: &str, number: u64, kind: &str, data: &Value) -> String {
+    event_at(&format!("2026-11-30T15:{:02}:{:02}Z", number / 60 % 60, number % 60), session, number, kind, data)
+}
+
+/// Returns an event that happened at `ts`.
+pub fn event_at(ts: &str, session: &str, number: u64, kind: &str, data: &Value) -> String {
     let line = serde_json::json!({
         "v": 1,
         "id": format!("01900000-0000-7000-8000-{:012x}", number + hash(session)),
-        "ts": format!("2026-11-30T15:{:02}:{:02}Z", number / 60 % 60, number % 60),
+        "ts": ts,
         "session": session,
         "type": kind,
         "data": data,

@@ -156,7 +156,11 @@ const keys = [
   ["u", "up: to the session, to the list", () => click("[data-up]")],
   ["f", "follow a running session", () => setFollowing(!following)],
   ["y", "copy the link", () => copy(location.href)],
-  ["/", "search", () => $("[data-search]")?.select() ?? click("[data-up]")],
+  ["/", "search, in a turn: in its session", () => {
+    const field = $("[data-search]");
+    if (field) field.select();
+    else if (document.body.dataset.session) location.assign(`${document.body.dataset.session}#search`);
+  }],
   ["?", "this help", () => $("#help").showModal()],
 ];
 const actions = new Map(keys.map(([key, , action]) => [key, action]));
@@ -305,4 +309,5 @@ $("#help-keys").append(...keys.flatMap(([key, words]) => {
   return [term, meaning];
 }));
 showTheme();
+if (location.hash === "#search") $("[data-search]")?.focus();
 live();

@@ -61,7 +61,9 @@ impl PageError {
             Self::NoToken => told(
                 StatusCode::UNAUTHORIZED,
                 "Please sign in",
-                Some("Open the link that `dashcam up` printed; each link works once. Scripts send the token as `Authorization: Bearer …`."),
+                Some(
+                    "Open the link that `dashcam up` printed; each link works once. Scripts send the token as `Authorization: Bearer …`.",
+                ),
             ),
             Self::Store(_) | Self::Broken(_) => self.internal(),
         }

@@ -82,10 +82,19 @@ mod tests {
     #[test]
     fn figures_are_short_and_never_too_large() {
         assert_eq!(whole(1_234_567), "1\u{202f}234\u{202f}567");
-        assert_eq!([short(999), short(1_000), short(12_399), short(999_999), short(4_560_000)], ["999", "1k", "12.3k", "999k", "4.5M"]);
+        assert_eq!(
+            [short(999), short(1_000), short(12_399), short(999_999), short(4_560_000)],
+            ["999", "1k", "12.3k", "999k", "4.5M"]
+        );
         assert_eq!(bytes(1_250), "1.2 kB");
-        assert_eq!([duration(340), duration(2_190), duration(184_000), duration(7_500_000)], ["340 ms", "2.1 s", "3 m 04 s", "2 h 05 m"]);
-        assert_eq!([dollars(12_345_000_000), dollars(12_345_000_000_000), dollars(-5_000_000_000_000)], ["$0.0123", "$12.35", "-$5.00"]);
+        assert_eq!(
+            [duration(340), duration(2_190), duration(184_000), duration(7_500_000)],
+            ["340 ms", "2.1 s", "3 m 04 s", "2 h 05 m"]
+        );
+        assert_eq!(
+            [dollars(12_345_000_000), dollars(12_345_000_000_000), dollars(-5_000_000_000_000)],
+            ["$0.0123", "$12.35", "-$5.00"]
+        );
         assert_eq!(known(None::<u64>, whole), "—");
     }
 }

@@ -64,6 +64,9 @@ mod tests {
 
     #[test]
     fn absent_values_leave_no_trace() {
-        assert_eq!(with_query("/x", &[("a", None), ("b", Some("1&2")), ("c", Some("")), ("d", Some("3"))]), "/x?b=1%262&d=3");
+        assert_eq!(
+            with_query("/x", &[("a", None), ("b", Some("1&2")), ("c", Some("")), ("d", Some("3"))]),
+            "/x?b=1%262&d=3"
+        );
     }
 }

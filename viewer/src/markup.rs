@@ -234,7 +234,10 @@ mod tests {
 
     #[test]
     fn markup_of_the_source_stays_text() {
-        check("<script>alert('1')</script> & \"x\"", "&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt; &amp; &quot;x&quot;");
+        check(
+            "<script>alert('1')</script> & \"x\"",
+            "&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt; &amp; &quot;x&quot;",
+        );
     }
 
     #[test]

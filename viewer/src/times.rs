@@ -1,9 +1,9 @@
 //! Times as people read them, in one zone.
 
 use agent_core::Timestamp;
+use jiff::ZonedDateTime;
 use jiff::civil::Time;
 use jiff::tz::TimeZone;
-use jiff::ZonedDateTime;
 
 use crate::format::{UNKNOWN, duration};
 use crate::typed_time::{TimeError, TypedTimes};
@@ -57,7 +57,12 @@ impl Clock {
 
     /// Returns a time ready to be shown.
     pub(crate) fn show(&self, ts: Option<Timestamp>) -> ShownTime {
-        let unknown = || ShownTime { relative: UNKNOWN.to_owned(), absolute: "the source tells no time".to_owned(), clock: UNKNOWN.to_owned(), machine: String::new() };
+        let unknown = || ShownTime {
+            relative: UNKNOWN.to_owned(),
+            absolute: "the source tells no time".to_owned(),
+            clock: UNKNOWN.to_owned(),
+            machine: String::new(),
+        };
         let Some((ts, zoned)) = ts.and_then(|ts| Some((ts, self.zoned(ts)?))) else { return unknown() };
         let second = zoned.strftime("%Y-%m-%d %H:%M:%S").to_string();
         ShownTime {

@@ -68,7 +68,9 @@ impl PartList {
             if next <= high {
                 rest.push((next, high));
             }
-            let whole = taken[at..end].iter().fold((low, high), |all, range| (all.0.min(range.0), all.1.max(range.1)));
+            let whole = taken[at..end]
+                .iter()
+                .fold((low, high), |all, range| (all.0.min(range.0), all.1.max(range.1)));
             taken.splice(at..end, [whole]);
         }
         Self(rest)
@@ -94,7 +96,11 @@ impl PartList {
 
     /// Returns the ranges as rows of a `VALUES` list. They are numbers alone.
     pub(super) fn to_sql_values(&self) -> String {
-        self.0.iter().map(|(low, high)| format!("({low}::UINTEGER, {high}::UINTEGER)")).collect::<Vec<_>>().join(", ")
+        self.0
+            .iter()
+            .map(|(low, high)| format!("({low}::UINTEGER, {high}::UINTEGER)"))
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 
     /// Returns the ranges in ascending order, none touching another.

@@ -3,9 +3,9 @@
 use agent_core::Event;
 use rustc_hash::FxHashMap;
 
-use super::{FullEvent, TurnKind};
 use super::events::Hydrator;
 use super::sessions::text;
+use super::{FullEvent, TurnKind};
 use crate::projection::tables::{EventRow, ToolCallRow, TurnRow};
 use crate::{Position, Store, StoreError};
 

@@ -95,10 +95,13 @@ impl Store {
     ) -> Result<Option<PromptSummary>, StoreError> {
         let prompts = self.prompts_of(session_key, turn)?;
         let calls: Vec<u32> = prompts.iter().map(|row| row.call).collect();
-        let chosen = call.map_or(prompts.len().checked_sub(1), |call| calls.iter().position(|&other| other == call));
+        let chosen =
+            call.map_or(prompts.len().checked_sub(1), |call| calls.iter().position(|&other| other == call));
         let Some(row) = chosen.and_then(|at| prompts.into_iter().nth(at)) else { return Ok(None) };
         let list = list_of(&row)?;
-        let before = self.prompt_row_before(session_key, turn)?.map_or_else(|| Ok(PartList::default()), |row| list_of(&row))?;
+        let before = self
+            .prompt_row_before(session_key, turn)?
+            .map_or_else(|| Ok(PartList::default()), |row| list_of(&row))?;
         let new = list.minus(&before);
         let first = list.window(0, first);
         let tail_from = row.part_count.saturating_sub(last).max(first.len());
@@ -162,13 +165,18 @@ impl Store {
     }
 
     fn one_prompt(&self, session_key: u32, turn: u32, call: u32) -> Result<PromptRow, StoreError> {
-        self.select("session_key = ? AND turn = ? AND call = ?", [session_key, turn, call])?
-            .pop()
-            .ok_or_else(|| StoreError::NotFound { what: "prompt of turn", name: format!("{turn}, call {call}") })
+        self.select("session_key = ? AND turn = ? AND call = ?", [session_key, turn, call])?.pop().ok_or_else(
+            || StoreError::NotFound { what: "prompt of turn", name: format!("{turn}, call {call}") },
+        )
     }
 
     /// A part that stands twice in the prompt (a piece of framing) counts twice.
-    fn kind_sums(&self, session_key: u32, list: &PartList, new: &[PartRow]) -> Result<Vec<KindSum>, StoreError> {
+    fn kind_sums(
+        &self,
+        session_key: u32,
+        list: &PartList,
+        new: &[PartRow],
+    ) -> Result<Vec<KindSum>, StoreError> {
         let ranges = list.to_sql_values();
         if ranges.is_empty() {
             return Ok(Vec::new());
@@ -203,7 +211,10 @@ impl Store {
         let Some((low, high)) = parts.bounds() else { return Ok(Vec::new()) };
         let numbers: Vec<String> = parts.iter().map(|part| part.to_string()).collect();
         let rows: Vec<PartRow> = self.select(
-            &format!("session_key = ? AND part BETWEEN {low} AND {high} AND part IN ({})", numbers.join(", ")),
+            &format!(
+                "session_key = ? AND part BETWEEN {low} AND {high} AND part IN ({})",
+                numbers.join(", ")
+            ),
             [session_key],
         )?;
         let by_number: FxHashMap<u32, PartRow> = rows.into_iter().map(|row| (row.part, row)).collect();

@@ -101,7 +101,8 @@ impl Content {
         let (head_markup, mut used) = Markup::bounded(head, elements);
         let cut = is_cut.then(|| {
             let tail = &text[text.ceil_char_boundary(text.len() - tail_bytes)..];
-            let words = format!("{} of {} shown", bytes((head.len() + tail.len()) as u64), bytes(text.len() as u64));
+            let words =
+                format!("{} of {} shown", bytes((head.len() + tail.len()) as u64), bytes(text.len() as u64));
             let (tail, in_tail) = Markup::bounded(tail, elements - used.min(elements));
             used += in_tail;
             Cut { words, tail }

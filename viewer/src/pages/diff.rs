@@ -87,7 +87,8 @@ impl Known {
         let key = session.session_key;
         let last_call = |turn: u32| -> Result<(u32, u32), PageError> {
             let call = store.prompt_calls(key, turn)?.last().copied();
-            let call = call.ok_or_else(|| PageError::NotFound { what: "prompt of turn", name: turn.to_string() })?;
+            let call =
+                call.ok_or_else(|| PageError::NotFound { what: "prompt of turn", name: turn.to_string() })?;
             Ok((turn, call))
         };
         let later = last_call(turn)?;
@@ -154,9 +155,13 @@ fn against(
         changed,
         added: plain_added,
         added_words: counted(counts.0.into(), "part", "parts"),
-        removed: removed.iter().map(|(row, event)| with_content(name, row, event.as_ref(), false, &mut space)).collect(),
+        removed: removed
+            .iter()
+            .map(|(row, event)| with_content(name, row, event.as_ref(), false, &mut space))
+            .collect(),
         removed_words: counted(counts.1.into(), "part", "parts"),
-        cut: (counts.0.max(counts.1) as usize > PARTS).then(|| format!("at most {PARTS} parts of each side are shown")),
+        cut: (counts.0.max(counts.1) as usize > PARTS)
+            .then(|| format!("at most {PARTS} parts of each side are shown")),
     }
 }
 
@@ -171,7 +176,13 @@ fn words_of(event: Option<&Event>) -> String {
     event.map(|event| text_of(&event.body)).unwrap_or_default()
 }
 
-fn with_content(name: &str, row: &PromptPartRow, event: Option<&Event>, is_new: bool, space: &mut Space) -> PartView {
+fn with_content(
+    name: &str,
+    row: &PromptPartRow,
+    event: Option<&Event>,
+    is_new: bool,
+    space: &mut Space,
+) -> PartView {
     let mut view = PartView::new(name, row, is_new);
     view.content = event.map(|event| space.content(&text_of(&event.body), view.href.clone(), Room::Narrow));
     view.is_open = true;

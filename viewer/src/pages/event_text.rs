@@ -28,13 +28,19 @@ pub(super) fn text_of(body: &Body) -> String {
     match body {
         Body::UserMessaged(message) => {
             let media = message.media.iter().map(block_text);
-            std::iter::once(message.text.clone()).filter(|text| !text.is_empty()).chain(media).collect::<Vec<_>>().join("\n")
+            std::iter::once(message.text.clone())
+                .filter(|text| !text.is_empty())
+                .chain(media)
+                .collect::<Vec<_>>()
+                .join("\n")
         }
         Body::ModelResponded(piece) => piece.content.iter().map(block_text).collect::<Vec<_>>().join("\n\n"),
         Body::ToolCalled(call) => call.input.as_ref().map_or_else(String::new, json_text),
         Body::ToolEnded(end) => end.output.as_ref().map_or_else(String::new, output_text),
         Body::ContextAdded(added) => added.content.as_ref().map_or_else(String::new, output_text),
-        Body::ContextCompacted(compacted) => compacted.replacement.as_ref().map_or_else(String::new, output_text),
+        Body::ContextCompacted(compacted) => {
+            compacted.replacement.as_ref().map_or_else(String::new, output_text)
+        }
         Body::ChunkDefined(chunk) => chunk.text.clone().or_else(|| chunk.base64.clone()).unwrap_or_default(),
         other => json_text(&other.data()),
     }
@@ -90,7 +96,9 @@ fn content_block(block: &Value) -> Option<String> {
         "image" | "input_image" => {
             let media_type = block.pointer("/source/media_type").or_else(|| block.get("media_type"));
             let data = block.pointer("/source/data").and_then(Value::as_str);
-            let size = data.map_or_else(String::new, |data| format!(", {} in base64", crate::format::bytes(data.len() as u64)));
+            let size = data.map_or_else(String::new, |data| {
+                format!(", {} in base64", crate::format::bytes(data.len() as u64))
+            });
             Some(format!("[{}{size}]", media_type.and_then(Value::as_str).unwrap_or("picture")))
         }
         _ => None,
@@ -107,8 +115,14 @@ mod tests {
             assert_eq!(output_text(&Json::parse(json.to_owned()).expect("it is JSON")), expected, "{json}");
         };
         check(r#""a\nb""#, "a\nb");
-        check(r#"[{"type":"text","text":"a"},{"type":"image","source":{"media_type":"image/png","data":"AAAA"}}]"#, "a\n[image/png, 4 B in base64]");
-        check(r#"[{"type":"text","text":"a"},{"type":"new"}]"#, "[\n  {\n    \"text\": \"a\",\n    \"type\": \"text\"\n  },\n  {\n    \"type\": \"new\"\n  }\n]");
+        check(
+            r#"[{"type":"text","text":"a"},{"type":"image","source":{"media_type":"image/png","data":"AAAA"}}]"#,
+            "a\n[image/png, 4 B in base64]",
+        );
+        check(
+            r#"[{"type":"text","text":"a"},{"type":"new"}]"#,
+            "[\n  {\n    \"text\": \"a\",\n    \"type\": \"text\"\n  },\n  {\n    \"type\": \"new\"\n  }\n]",
+        );
         check("null", "null");
     }
 }

@@ -18,7 +18,10 @@ use crate::markup::one_line;
 const RECORDS: usize = 60;
 
 /// Shows one record, byte for byte.
-pub(crate) async fn show(State(state): State<AppState>, Path(position): Path<u64>) -> Result<Response, PageError> {
+pub(crate) async fn show(
+    State(state): State<AppState>,
+    Path(position): Path<u64>,
+) -> Result<Response, PageError> {
     if position == 0 || Position(position) > state.store().journal().last() {
         return Err(PageError::NotFound { what: "record", name: position.to_string() });
     }

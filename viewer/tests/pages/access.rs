@@ -35,7 +35,8 @@ async fn data_needs_the_token_whatever_the_method() {
             let plain = app.send(request(method, path).body(Body::empty()).unwrap()).await;
             assert_eq!(plain.status, StatusCode::UNAUTHORIZED, "{method} {path}");
             assert!(!plain.text.contains("do it"), "{method} {path}");
-            let wrong = request(method, path).header("authorization", "Bearer another").body(Body::empty()).unwrap();
+            let wrong =
+                request(method, path).header("authorization", "Bearer another").body(Body::empty()).unwrap();
             assert_eq!(app.send(wrong).await.status, StatusCode::UNAUTHORIZED, "{method} {path}");
         }
     }
@@ -63,7 +64,9 @@ async fn other_hosts_and_other_sites_are_refused_with_the_token_too() {
             .unwrap();
         assert_eq!(app.send(foreign).await.status, StatusCode::FORBIDDEN, "{path}");
     }
-    let own = with_token("/sessions").header("origin", "http://127.0.0.1:7117").header("sec-fetch-site", "same-origin");
+    let own = with_token("/sessions")
+        .header("origin", "http://127.0.0.1:7117")
+        .header("sec-fetch-site", "same-origin");
     assert_eq!(app.send(own.body(Body::empty()).unwrap()).await.status, StatusCode::OK);
 }
 

@@ -1,8 +1,8 @@
 //! A whole viewer in one line, with a recorder of sessions beside it.
 
 use agent_core::{
-    Block, Body, ErrorInfo, Event, EventId, Json, ModelFailed, ModelResponded, SessionStarted, Timestamp, ToolCalled,
-    ToolEnded, ToolStatus, Usage, UsageQuality, UserMessaged,
+    Block, Body, ErrorInfo, Event, EventId, Json, ModelFailed, ModelResponded, SessionStarted, Timestamp,
+    ToolCalled, ToolEnded, ToolStatus, Usage, UsageQuality, UserMessaged,
 };
 use axum::Router;
 use axum::body::{Body as HttpBody, to_bytes};
@@ -35,7 +35,8 @@ impl App {
     pub fn with(sessions: &[Session]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path(), Mappers::default()).unwrap();
-        let state = AppState::with_zone(store.clone(), TOKEN, vec!["dashcam.example".to_owned()], TimeZone::UTC);
+        let state =
+            AppState::with_zone(store.clone(), TOKEN, vec!["dashcam.example".to_owned()], TimeZone::UTC);
         let app = Self { router: viewer::router(state.clone()), state, store, _folder: folder };
         sessions.iter().for_each(|session| app.add(session));
         app
@@ -66,13 +67,22 @@ impl App {
         let response = self.router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
         let bytes = to_bytes(body, 64 << 20).await.unwrap();
-        Answer { status: parts.status, headers: parts.headers, text: String::from_utf8_lossy(&bytes).into_owned() }
+        Answer {
+            status: parts.status,
+            headers: parts.headers,
+            text: String::from_utf8_lossy(&bytes).into_owned(),
+        }
     }
 
     /// Opens a page as somebody who has the token.
     pub async fn get(&self, path: &str) -> Answer {
-        self.send(request("GET", path).header("authorization", format!("Bearer {TOKEN}")).body(HttpBody::empty()).unwrap())
-            .await
+        self.send(
+            request("GET", path)
+                .header("authorization", format!("Bearer {TOKEN}"))
+                .body(HttpBody::empty())
+                .unwrap(),
+        )
+        .await
     }
 
     /// Opens a page that must be there.
@@ -109,7 +119,8 @@ impl Session {
 
     pub fn event(mut self, body: Body) -> Self {
         self.at += 1_000_000;
-        let event = Event::new(EventId::new_v7(), self.name.clone(), body).at(Some(Timestamp::from_micros(self.at)));
+        let event =
+            Event::new(EventId::new_v7(), self.name.clone(), body).at(Some(Timestamp::from_micros(self.at)));
         self.events.push(event);
         self
     }
@@ -161,7 +172,11 @@ impl Session {
 
     pub fn fails(self, words: &str) -> Self {
         self.event(Body::ModelFailed(ModelFailed {
-            error: ErrorInfo { message: Some(words.to_owned()), kind: Some("overloaded".to_owned()), ..Default::default() },
+            error: ErrorInfo {
+                message: Some(words.to_owned()),
+                kind: Some("overloaded".to_owned()),
+                ..Default::default()
+            },
             ..Default::default()
         }))
     }

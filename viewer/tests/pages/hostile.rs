@@ -4,12 +4,14 @@ use agent_core::{Body, ContextAdded, Json, ParentKind, ParentLink, SessionStarte
 
 use crate::app::{App, Session};
 
-const EVIL: &str = r#"</title></textarea><script>alert(1)</script><img src=x onerror=alert(2)>"' onfocus=alert(3) x=""#;
+const EVIL: &str =
+    r#"</title></textarea><script>alert(1)</script><img src=x onerror=alert(2)>"' onfocus=alert(3) x=""#;
 
 fn hostile() -> Vec<Session> {
     let evil = |field: &str| Some(format!("{field}{EVIL}"));
     let name = format!("s/{EVIL}");
-    let json = serde_json::json!({ "command": EVIL, (EVIL): EVIL, "old_string": EVIL, "new_string": "x" }).to_string();
+    let json = serde_json::json!({ "command": EVIL, (EVIL): EVIL, "old_string": EVIL, "new_string": "x" })
+        .to_string();
     let session = Session::new(&name)
         .started(SessionStarted {
             agent: evil("agent"),
@@ -38,7 +40,11 @@ fn hostile() -> Vec<Session> {
         .event(Body::Other { name: EVIL.to_owned(), data: Some(Json::string(EVIL)) });
     let child = Session::new(&format!("child{EVIL}")).started(SessionStarted {
         title: evil("child"),
-        parent: Some(ParentLink { session: name, kind: ParentKind::Subagent, call_id: Some(EVIL.to_owned()) }),
+        parent: Some(ParentLink {
+            session: name,
+            kind: ParentKind::Subagent,
+            call_id: Some(EVIL.to_owned()),
+        }),
         ..Default::default()
     });
     vec![session, child]
@@ -90,7 +96,13 @@ fn around(text: &str, words: &str) -> String {
 #[tokio::test]
 async fn hidden_characters_are_named_and_colours_kept() {
     let text = "a\u{202e}b \u{1b}[31mred\u{1b}[0m \u{1b}]0;title\u{7} \u{200b}";
-    let app = App::with(&[Session::new("s").asks(text).says(text).calls("c", "Bash", "{}", ToolStatus::Failed, text)]);
+    let app = App::with(&[Session::new("s").asks(text).says(text).calls(
+        "c",
+        "Bash",
+        "{}",
+        ToolStatus::Failed,
+        text,
+    )]);
     for page in ["/sessions/s", "/sessions/s/turns/1", "/sessions"] {
         let text = app.page(page).await;
         for raw in ["\u{202e}", "\u{1b}", "\u{200b}", "\u{7}"] {

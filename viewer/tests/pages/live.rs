@@ -9,12 +9,15 @@ use crate::app::{App, Session, TOKEN, request};
 
 /// Reads what the stream sends within the time.
 async fn first_notice(app: &App, path: &str, then: impl FnOnce()) -> Option<String> {
-    let ask = request("GET", path).header("authorization", format!("Bearer {TOKEN}")).body(Body::empty()).unwrap();
+    let ask =
+        request("GET", path).header("authorization", format!("Bearer {TOKEN}")).body(Body::empty()).unwrap();
     let response = app.router().oneshot(ask).await.unwrap();
     assert_eq!(response.headers()["content-type"], "text/event-stream");
     let mut notices = response.into_body().into_data_stream();
     then();
-    let first = tokio::time::timeout(Duration::from_secs(3), futures_util::StreamExt::next(&mut notices)).await.ok()?;
+    let first = tokio::time::timeout(Duration::from_secs(3), futures_util::StreamExt::next(&mut notices))
+        .await
+        .ok()?;
     Some(String::from_utf8_lossy(&first.unwrap().unwrap()).into_owned())
 }
 

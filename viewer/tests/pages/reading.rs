@@ -1,7 +1,8 @@
 //! What pages say, by small sessions whose figures are counted by hand.
 
 use agent_core::{
-    Block, Body, ChunkKind, ContextAdded, Json, ModelResponded, ParentKind, ParentLink, SessionStarted, ToolStatus,
+    Block, Body, ChunkKind, ContextAdded, Json, ModelResponded, ParentKind, ParentLink, SessionStarted,
+    ToolStatus,
 };
 use axum::http::StatusCode;
 
@@ -9,7 +10,11 @@ use crate::app::{App, Session};
 
 fn broken() -> Session {
     Session::new("broken-1")
-        .started(SessionStarted { user: Some("ann".to_owned()), agent: Some("coder".to_owned()), ..Default::default() })
+        .started(SessionStarted {
+            user: Some("ann".to_owned()),
+            agent: Some("coder".to_owned()),
+            ..Default::default()
+        })
         .asks("mend the build")
         .says("I look at it")
         .calls("call-1", "Read", r#"{"file_path":"/a.rs"}"#, ToolStatus::Succeeded, "fn main() {}")
@@ -48,8 +53,16 @@ async fn an_empty_store_says_what_to_run() {
 async fn a_filter_that_fits_nothing_can_be_cleared() {
     let app = App::with(&[broken()]);
     let page = words(&app.page("/sessions?user=ben").await);
-    assert!(page.contains("No session fits") && page.contains("user: ben") && page.contains("0 of 1 session fit"), "{page}");
-    for path in ["/sessions?user=ann", "/sessions?errors=1", "/sessions?tool=Bash&from=2026-03-10&to=2026-03-10", "/sessions?text=no%20such"] {
+    assert!(
+        page.contains("No session fits") && page.contains("user: ben") && page.contains("0 of 1 session fit"),
+        "{page}"
+    );
+    for path in [
+        "/sessions?user=ann",
+        "/sessions?errors=1",
+        "/sessions?tool=Bash&from=2026-03-10&to=2026-03-10",
+        "/sessions?text=no%20such",
+    ] {
         assert!(app.page(path).await.contains("mend the build"), "{path}");
     }
     for path in ["/sessions?to=2026-03-09", "/sessions?from=2026-03-11", "/sessions?tool=Edit"] {
@@ -62,11 +75,13 @@ async fn a_filter_that_fits_nothing_can_be_cleared() {
 
 #[tokio::test]
 async fn the_list_goes_on_where_a_page_ends() {
-    let sessions: Vec<Session> = (0..53).map(|n| Session::new(&format!("s-{n:02}")).asks(&format!("task {n:02}"))).collect();
+    let sessions: Vec<Session> =
+        (0..53).map(|n| Session::new(&format!("s-{n:02}")).asks(&format!("task {n:02}"))).collect();
     let app = App::with(&sessions);
     let first = app.page("/sessions").await;
     assert_eq!(first.matches("data-row").count(), 50);
-    let next = first.split("href=\"").find(|part| part.contains("after=")).unwrap().split('"').next().unwrap();
+    let next =
+        first.split("href=\"").find(|part| part.contains("after=")).unwrap().split('"').next().unwrap();
     let second = app.page(&next.replace("&#38;", "&").replace("&amp;", "&")).await;
     assert_eq!(second.matches("data-row").count(), 3);
     for n in 0..53 {
@@ -80,7 +95,11 @@ async fn the_session_leads_to_its_first_error() {
     let app = App::with(&[broken()]);
     let page = app.page("/sessions/broken-1").await;
     assert!(page.contains(r#"<a href="/sessions/broken-1/turns/2#call-call-2" data-first-error>"#), "{page}");
-    assert!(words(&page).contains("First error: turn 2 — Bash failed: error: no such file"), "{}", words(&page));
+    assert!(
+        words(&page).contains("First error: turn 2 — Bash failed: error: no such file"),
+        "{}",
+        words(&page)
+    );
     let turn = words(&app.page("/sessions/broken-1/turns/2").await);
     for expected in ["cargo test", "error: no such file", "Now I run it", "no error after this"] {
         assert!(turn.contains(expected), "{expected}: {turn}");
@@ -109,7 +128,13 @@ async fn a_short_name_a_call_and_a_number_lead_to_the_place() {
         assert_eq!(answer.status, StatusCode::SEE_OTHER, "{path}");
         assert_eq!(answer.headers["location"], expected, "{path}");
     }
-    for path in ["/sessions/none", "/sessions/broken-1/turns/9", "/sessions/broken-1?call=none", "/raw/0", "/sessions/broken-1/parts/99"] {
+    for path in [
+        "/sessions/none",
+        "/sessions/broken-1/turns/9",
+        "/sessions/broken-1?call=none",
+        "/raw/0",
+        "/sessions/broken-1/parts/99",
+    ] {
         assert_eq!(app.get(path).await.status, StatusCode::NOT_FOUND, "{path}");
     }
     assert_eq!(app.get("/sessions/broken-1?from=x").await.status, StatusCode::BAD_REQUEST);
@@ -121,7 +146,12 @@ async fn a_search_shows_the_turns_that_hold_the_words() {
     let page = app.page("/sessions/broken-1?q=CARGO").await;
     assert!(page.contains(r#"id="t2""#) && !page.contains(r#"id="t1""#), "{page}");
     let none = app.page("/sessions/broken-1?q=100%25_").await;
-    assert!(words(&none).contains("No turn's previews hold these words") || words(&none).contains("No turn&#39;s previews"), "{}", words(&none));
+    assert!(
+        words(&none).contains("No turn's previews hold these words")
+            || words(&none).contains("No turn&#39;s previews"),
+        "{}",
+        words(&none)
+    );
 }
 
 #[tokio::test]
@@ -146,7 +176,9 @@ async fn children_stand_under_their_parent() {
     assert!(words(&page).contains("Sub-agent of broken-1"), "{}", words(&page));
     assert!(page.contains("/sessions/broken-1?call=call-2"), "{page}");
     assert!(app.page("/sessions/broken-1").await.contains("look into it"));
-    assert!(words(&app.page("/sessions/broken-1/turns/2").await).contains("Started the sub-agent look into it"));
+    assert!(
+        words(&app.page("/sessions/broken-1/turns/2").await).contains("Started the sub-agent look into it")
+    );
 }
 
 #[tokio::test]
@@ -160,21 +192,46 @@ async fn a_prompt_says_what_it_lacks_and_what_is_new() {
             ..Default::default()
         })
     };
-    let session = Session::new("s").event(slot("one\ntwo\n")).asks("begin").says("yes").event(slot("one\n2\n")).asks("go on").says("done");
+    let session = Session::new("s")
+        .event(slot("one\ntwo\n"))
+        .asks("begin")
+        .says("yes")
+        .event(slot("one\n2\n"))
+        .asks("go on")
+        .says("done");
     let app = App::with(&[session]);
     let turn = words(&app.page("/sessions/s/turns/2").await);
-    assert!(turn.contains("partial not in the source: the system prompt , the tool schemas") || turn.contains("partial not in the source: the system prompt, the tool schemas"), "{turn}");
+    assert!(
+        turn.contains("partial not in the source: the system prompt , the tool schemas")
+            || turn.contains("partial not in the source: the system prompt, the tool schemas"),
+        "{turn}"
+    );
     let diff = app.page("/sessions/s/turns/2/diff").await;
     assert!(words(&diff).contains("since turn 1"), "{diff}");
-    assert!(diff.contains("<span class=\"del\">- two\n</span>") && diff.contains("<span class=\"add\">+ 2\n</span>"), "{diff}");
-    assert!(words(&diff).contains("a provider&#39;s cache is lost") || words(&diff).contains("a provider's cache is lost"), "{}", words(&diff));
+    assert!(
+        diff.contains("<span class=\"del\">- two\n</span>")
+            && diff.contains("<span class=\"add\">+ 2\n</span>"),
+        "{diff}"
+    );
+    assert!(
+        words(&diff).contains("a provider&#39;s cache is lost")
+            || words(&diff).contains("a provider's cache is lost"),
+        "{}",
+        words(&diff)
+    );
     assert!(words(&app.page("/sessions/s/turns/1/diff").await).contains("Nothing to compare with"));
 }
 
 #[tokio::test]
 async fn an_edit_is_shown_as_a_difference() {
     let input = r#"{"file_path":"a.rs","old_string":"let a = 1;\n","new_string":"let a = 2;\n"}"#;
-    let app = App::with(&[Session::new("s").asks("x").says("y").calls("c", "Edit", input, ToolStatus::Succeeded, "ok")]);
+    let app = App::with(&[Session::new("s").asks("x").says("y").calls(
+        "c",
+        "Edit",
+        input,
+        ToolStatus::Succeeded,
+        "ok",
+    )]);
     let turn = app.page("/sessions/s/turns/1").await;
     assert!(turn.contains("<span class=\"add\">+ let a = 2;\n</span>"), "{turn}");
 }

@@ -20,14 +20,33 @@ async fn a_long_session_has_short_pages() {
         session = session.says("an answer of some words that is neither long nor short");
         for call in 0..12 {
             let status = if (n + call) % 50 == 0 { ToolStatus::Failed } else { ToolStatus::Succeeded };
-            session = session.calls(&format!("c{n}-{call}"), "Bash", r#"{"command":"make all"}"#, status, "it went so");
+            session = session.calls(
+                &format!("c{n}-{call}"),
+                "Bash",
+                r#"{"command":"make all"}"#,
+                status,
+                "it went so",
+            );
         }
     }
     let app = App::with(&[session]);
-    for path in ["/sessions", "/sessions/long", "/sessions/long?from=200", "/sessions/long?from=last", "/sessions/long?q=answer"] {
+    for path in [
+        "/sessions",
+        "/sessions/long",
+        "/sessions/long?from=200",
+        "/sessions/long?from=last",
+        "/sessions/long?q=answer",
+    ] {
         check(&app.page(path).await, path);
     }
-    for path in ["/sessions/long/turns/1", "/sessions/long/turns/400", "/sessions/long/turns/400/diff", "/sessions/long/turns/400/diff?against=1", "/sessions/long/turns/400/prompt?from=300", "/sessions/long/turns/400/records"] {
+    for path in [
+        "/sessions/long/turns/1",
+        "/sessions/long/turns/400",
+        "/sessions/long/turns/400/diff",
+        "/sessions/long/turns/400/diff?against=1",
+        "/sessions/long/turns/400/prompt?from=300",
+        "/sessions/long/turns/400/records",
+    ] {
         check(&app.page(path).await, path);
     }
     // Failed calls are shown, however many others there are.
@@ -39,18 +58,31 @@ async fn a_turn_of_very_many_and_very_large_calls_is_cut_and_says_so() {
     let mut session = Session::new("wide").asks("x").says("y");
     let output = "<&\u{202e}>".repeat(20_000);
     for call in 0..300 {
-        session = session.calls(&format!("c{call}"), "Bash", r#"{"command":"make"}"#, ToolStatus::Failed, &output);
+        session =
+            session.calls(&format!("c{call}"), "Bash", r#"{"command":"make"}"#, ToolStatus::Failed, &output);
     }
     let app = App::with(&[session.says("end")]);
-    for path in ["/sessions/wide", "/sessions/wide/turns/1", "/sessions/wide/turns/1?piece=200", "/sessions/wide/turns/2", "/sessions/wide/turns/2/diff", "/sessions/wide/turns/1/records"] {
+    for path in [
+        "/sessions/wide",
+        "/sessions/wide/turns/1",
+        "/sessions/wide/turns/1?piece=200",
+        "/sessions/wide/turns/2",
+        "/sessions/wide/turns/2/diff",
+        "/sessions/wide/turns/1/records",
+    ] {
         check(&app.page(path).await, path);
     }
     let turn = app.page("/sessions/wide/turns/1").await;
-    assert!(turn.contains("pieces 1 to 30 of 301 shown") && turn.contains("120 kB shown"), "{}", &turn[..4000]);
+    assert!(
+        turn.contains("pieces 1 to 30 of 301 shown") && turn.contains("120 kB shown"),
+        "{}",
+        &turn[..4000]
+    );
 }
 
 #[tokio::test]
 async fn a_full_list_is_small() {
-    let sessions: Vec<Session> = (0..60).map(|n| Session::new(&format!("s{n}")).asks(&"long title ".repeat(40)).says("x")).collect();
+    let sessions: Vec<Session> =
+        (0..60).map(|n| Session::new(&format!("s{n}")).asks(&"long title ".repeat(40)).says("x")).collect();
     check(&App::with(&sessions).page("/sessions").await, "/sessions");
 }

@@ -136,7 +136,7 @@ fn manner() -> impl Strategy<Value = Manner> {
 }
 
 pub(super) fn script() -> impl Strategy<Value = Script> {
-    prop::collection::vec((manner(), act()), 1..70).prop_map(|acts| Writer::default().write(&acts))
+    prop::collection::vec((manner(), act()), 1..50).prop_map(|acts| Writer::default().write(&acts))
 }
 
 /// One script with everything in it, for tests that need no randomness.

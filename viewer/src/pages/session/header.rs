@@ -140,13 +140,20 @@ fn figures(row: &SessionRow) -> Vec<Figure> {
     };
     let mut all = vec![
         figure("turns", whole(row.turns.into()), counted(row.runs.into(), "request", "requests")),
-        figure("tool calls", whole(row.tool_calls.into()), format!("{} failed", whole(row.failed_tool_calls.into()))),
+        figure(
+            "tool calls",
+            whole(row.tool_calls.into()),
+            format!("{} failed", whole(row.failed_tool_calls.into())),
+        ),
         Figure {
             is_bad: errors > 0,
             ..figure(
                 "errors",
                 whole(errors.into()),
-                format!("{} tool calls and {} model calls failed", row.failed_tool_calls, row.failed_model_calls),
+                format!(
+                    "{} tool calls and {} model calls failed",
+                    row.failed_tool_calls, row.failed_model_calls
+                ),
             )
         },
         figure("duration", known(row.duration_ms, duration), "from the first event to the last".to_owned()),
@@ -158,10 +165,18 @@ fn figures(row: &SessionRow) -> Vec<Figure> {
         figure("cost", known(row.reported_cost_picousd, dollars), cost_title(row)),
     ];
     if row.compactions > 0 {
-        all.push(figure("compactions", whole(row.compactions.into()), "times the context was made smaller".to_owned()));
+        all.push(figure(
+            "compactions",
+            whole(row.compactions.into()),
+            "times the context was made smaller".to_owned(),
+        ));
     }
     if row.interrupts > 0 {
-        all.push(figure("interrupts", whole(row.interrupts.into()), "times the user broke it off".to_owned()));
+        all.push(figure(
+            "interrupts",
+            whole(row.interrupts.into()),
+            "times the user broke it off".to_owned(),
+        ));
     }
     all
 }
@@ -217,7 +232,8 @@ fn first_error(known: &Known) -> Option<FirstError> {
         Some(call) => format!("{} {}", one_line(&call.name), words::tool_status(call.status.as_deref()).text),
         None => "the model call failed".to_owned(),
     };
-    let anchor = call.as_ref().map_or_else(String::new, |call| format!("#call-{}", links::encode(&call.call_id)));
+    let anchor =
+        call.as_ref().map_or_else(String::new, |call| format!("#call-{}", links::encode(&call.call_id)));
     Some(FirstError {
         href: format!("{}{anchor}", links::turn(&known.session.session, turn.turn)),
         turn: whole(turn.turn.into()),
@@ -233,7 +249,10 @@ impl Losses {
         let is_whole = row.events_refused == 0 && missing.unwrap_or(0) == 0;
         let fact = |name, value| Fact { name, value };
         let counts = vec![
-            fact("written by the source", row.events_emitted.map_or_else(|| format!("{UNKNOWN} (it does not count)"), whole)),
+            fact(
+                "written by the source",
+                row.events_emitted.map_or_else(|| format!("{UNKNOWN} (it does not count)"), whole),
+            ),
             fact("received", whole(row.events_received)),
             fact("stored", whole(row.events_stored)),
             fact("came twice", whole(row.events_duplicate)),
@@ -262,7 +281,10 @@ impl Losses {
 }
 
 fn unread_line(piece: &UnreadPiece, sources: &[SourceRow]) -> Unread {
-    let path = sources.iter().find(|source| source.source_id == piece.source_id).map(|source| one_line(&source.path));
+    let path = sources
+        .iter()
+        .find(|source| source.source_id == piece.source_id)
+        .map(|source| one_line(&source.path));
     Unread {
         place: format!("{}:{}", path.unwrap_or_else(|| "(source not known)".to_owned()), piece.row),
         reason: one_line(&piece.reason),
@@ -271,5 +293,10 @@ fn unread_line(piece: &UnreadPiece, sources: &[SourceRow]) -> Unread {
 }
 
 fn source_line(source: &SourceRow) -> String {
-    format!("{} ({}, {})", one_line(&source.path), one_line(&source.format), counted(source.rows, "row", "rows"))
+    format!(
+        "{} ({}, {})",
+        one_line(&source.path),
+        one_line(&source.format),
+        counted(source.rows, "row", "rows")
+    )
 }

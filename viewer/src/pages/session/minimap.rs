@@ -80,7 +80,13 @@ impl Minimap {
             self.bars.push_str(&bar);
         }
         if bucket.requests > 0 {
-            let _ = write!(self.requests, "M{x:.2} {:.1}h{:.2}v4h-{:.2}z", HEIGHT + 2.0, width.min(4.0), width.min(4.0));
+            let _ = write!(
+                self.requests,
+                "M{x:.2} {:.1}h{:.2}v4h-{:.2}z",
+                HEIGHT + 2.0,
+                width.min(4.0),
+                width.min(4.0)
+            );
         }
         if bucket.compactions > 0 {
             let _ = write!(self.compactions, "M{x:.2} 0V{HEIGHT:.1}");
@@ -98,7 +104,8 @@ struct Scale {
 impl Scale {
     fn new(buckets: &[MinimapBucket], last_turn: u32) -> Self {
         let turn_width = WIDTH / f64::from(last_turn.max(12));
-        let turns_per_bar = buckets.iter().map(|bucket| bucket.last_turn - bucket.first_turn + 1).max().unwrap_or(1);
+        let turns_per_bar =
+            buckets.iter().map(|bucket| bucket.last_turn - bucket.first_turn + 1).max().unwrap_or(1);
         let bar_width = turn_width * f64::from(turns_per_bar);
         Self {
             turn_width,
@@ -175,7 +182,13 @@ mod tests {
     use super::*;
 
     fn bucket(turn: u32, errors: u64) -> MinimapBucket {
-        MinimapBucket { first_turn: turn, last_turn: turn, prompt_tokens: Some(100), errors, ..Default::default() }
+        MinimapBucket {
+            first_turn: turn,
+            last_turn: turn,
+            prompt_tokens: Some(100),
+            errors,
+            ..Default::default()
+        }
     }
 
     #[test]

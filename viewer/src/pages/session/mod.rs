@@ -7,6 +7,7 @@ mod transcript;
 
 pub(super) use self::transcript::prompt_tokens;
 
+use agent_core::Status;
 use askama::Template;
 use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse, Redirect, Response};
@@ -83,7 +84,8 @@ pub(crate) async fn show(
             if session.session != name {
                 return Ok(Answer::GoTo(links::session(&session.session)));
             }
-            Known::read(store, session, asked_from.as_deref(), query.as_deref()).map(|known| Answer::Show(Box::new(known)))
+            Known::read(store, session, asked_from.as_deref(), query.as_deref())
+                .map(|known| Answer::Show(Box::new(known)))
         })
         .await?;
     match answer {
@@ -107,6 +109,7 @@ fn jump(store: &Store, session: &SessionRow, sought: &str) -> Result<String, Pag
 /// What the store says.
 pub(super) struct Known {
     pub(super) session: SessionRow,
+    pub(super) is_running: bool,
     pub(super) last_turn: u32,
     pub(super) from: u32,
     pub(super) turns: Vec<TurnRow>,
@@ -147,13 +150,18 @@ impl Known {
         };
         let now = agent_core::Timestamp::now();
         Ok(Self {
+            is_running: session.status_at(now) == Status::Running,
             last_turn,
             from,
             turns,
             calls,
             runs: store.runs(key)?,
             bars: store.minimap(key, BARS)?,
-            first_error: session.first_error_turn.map(|turn| first_error(store, key, turn)).transpose()?.flatten(),
+            first_error: session
+                .first_error_turn
+                .map(|turn| first_error(store, key, turn))
+                .transpose()?
+                .flatten(),
             children_count: store.session_count(&children, now)?,
             children: store.sessions(&children, now)?.sessions,
             unread: store.unread_of(&session.session, UNREAD)?,
@@ -176,7 +184,11 @@ fn first_turn(asked: Option<&str>, last: u32) -> Result<u32, PageError> {
     }
 }
 
-fn first_error(store: &Store, key: u32, turn: u32) -> Result<Option<(TurnRow, Option<ToolCallRow>)>, StoreError> {
+fn first_error(
+    store: &Store,
+    key: u32,
+    turn: u32,
+) -> Result<Option<(TurnRow, Option<ToolCallRow>)>, StoreError> {
     let calls = store.tool_calls(key, turn, turn)?;
     let failed = calls.into_iter().find(transcript::has_failed);
     Ok(store.turns(key, turn, turn)?.pop().map(|row| (row, failed)))
@@ -199,7 +211,7 @@ fn page(known: Known, words: Option<String>, state: &AppState) -> SessionPage {
     });
     SessionPage {
         frame: Frame::new(&header.title),
-        is_live: header.status.class == "run",
+        is_live: known.is_running,
         minimap: Minimap::new(&name, &known.bars, known.last_turn, known.from),
         outline: Outline::new(&known),
         turns: transcript::turns(&known, &clock),

@@ -4,7 +4,7 @@ use agent_core::Status;
 use store::RunRow;
 
 use super::{Known, WINDOW};
-use crate::format::{counted, known as shown, duration, whole};
+use crate::format::{counted, duration, known as shown, whole};
 use crate::links;
 use crate::markup::one_line;
 use crate::pages::words::{self, Word};
@@ -44,14 +44,15 @@ impl Outline {
             .enumerate()
             .skip(first)
             .take(CHAPTERS)
-            .map(|(at, run)| chapter(known, run, at == here))
+            .map(|(at, run)| chapter(known, run, at == here, at + 1 == runs.len()))
             .collect();
-        let cut = (runs.len() > CHAPTERS).then(|| format!("{CHAPTERS} of {} shown", whole(runs.len() as u64)));
+        let cut =
+            (runs.len() > CHAPTERS).then(|| format!("{CHAPTERS} of {} shown", whole(runs.len() as u64)));
         Self { chapters, cut }
     }
 }
 
-fn chapter(known: &Known, run: &RunRow, is_here: bool) -> Chapter {
+fn chapter(known: &Known, run: &RunRow, is_here: bool, is_last: bool) -> Chapter {
     let name = &known.session.session;
     let in_window = (known.from..known.from.saturating_add(WINDOW)).contains(&run.first_turn);
     let turn = run.first_turn;
@@ -61,12 +62,18 @@ fn chapter(known: &Known, run: &RunRow, is_here: bool) -> Chapter {
         format!("{}?from={turn}#t{turn}", links::session(name))
     };
     let task = one_line(&run.task_preview);
+    let status = Status::from_word(&run.status).unwrap_or(Status::Unknown);
+    let is_going_on = is_last && status == Status::Unknown && known.is_running;
     Chapter {
         href,
         number: run.run,
         task: if task.is_empty() { "(no words)".to_owned() } else { task },
-        status: words::status(Status::from_word(&run.status).unwrap_or(Status::Unknown)),
-        detail: format!("{} · {}", counted(run.turns.into(), "turn", "turns"), shown(run.duration_ms, duration)),
+        status: words::status(if is_going_on { Status::Running } else { status }),
+        detail: format!(
+            "{} · {}",
+            counted(run.turns.into(), "turn", "turns"),
+            shown(run.duration_ms, duration)
+        ),
         errors: (run.failed_tool_calls > 0).then(|| counted(run.failed_tool_calls.into(), "error", "errors")),
         is_here,
     }

@@ -100,15 +100,24 @@ pub(super) fn turns(known: &Known, clock: &Clock) -> Vec<TurnView> {
         .iter()
         .map(|row| {
             let of_turn = calls.get(&row.turn).map_or(&[][..], Vec::as_slice);
-            let mut view = turn(&known.session.session, row, of_turn, room, runs.get(&row.turn).copied(), clock);
-            view.new_model = row.model.as_deref().filter(|now| model.is_some_and(|before| before != *now)).map(one_line);
+            let mut view =
+                turn(&known.session.session, row, of_turn, room, runs.get(&row.turn).copied(), clock);
+            view.new_model =
+                row.model.as_deref().filter(|now| model.is_some_and(|before| before != *now)).map(one_line);
             model = row.model.as_deref().or(model);
             view
         })
         .collect()
 }
 
-fn turn(session: &str, row: &TurnRow, calls: &[&ToolCallRow], room: usize, run: Option<u32>, clock: &Clock) -> TurnView {
+fn turn(
+    session: &str,
+    row: &TurnRow,
+    calls: &[&ToolCallRow],
+    room: usize,
+    run: Option<u32>,
+    clock: &Clock,
+) -> TurnView {
     let href = links::turn(session, row.turn);
     let chosen = choose(calls, room);
     let left = calls.len() - chosen.len();
@@ -141,7 +150,8 @@ fn choose<'a>(calls: &[&'a ToolCallRow], room: usize) -> Vec<&'a ToolCallRow> {
     if calls.len() <= room {
         return calls.to_vec();
     }
-    let mut chosen: Vec<&ToolCallRow> = calls.iter().copied().filter(|call| has_failed(call)).take(room).collect();
+    let mut chosen: Vec<&ToolCallRow> =
+        calls.iter().copied().filter(|call| has_failed(call)).take(room).collect();
     let others = calls.iter().copied().filter(|call| !has_failed(call)).take(room - chosen.len());
     chosen.extend(others);
     chosen.sort_by_key(|call| call.call);

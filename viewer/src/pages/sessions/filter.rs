@@ -188,8 +188,14 @@ impl Form {
 }
 
 /// The chosen value is among the choices also when the store does not know it, or when it is a rare one.
-fn field(name: &'static str, any: &'static str, mut values: Vec<(String, u64)>, chosen: Option<&str>) -> Field {
-    let rare = chosen.and_then(|chosen| values.iter().skip(CHOICES).find(|(value, _)| value == chosen)).cloned();
+fn field(
+    name: &'static str,
+    any: &'static str,
+    mut values: Vec<(String, u64)>,
+    chosen: Option<&str>,
+) -> Field {
+    let rare =
+        chosen.and_then(|chosen| values.iter().skip(CHOICES).find(|(value, _)| value == chosen)).cloned();
     values.truncate(CHOICES);
     values.extend(rare);
     if let Some(chosen) = chosen
@@ -200,7 +206,11 @@ fn field(name: &'static str, any: &'static str, mut values: Vec<(String, u64)>, 
     let choices = values
         .into_iter()
         .map(|(value, count)| Choice {
-            shown: if count > 0 { format!("{} ({count})", one_line(&value)) } else { one_line(&value).replace('_', " ") },
+            shown: if count > 0 {
+                format!("{} ({count})", one_line(&value))
+            } else {
+                one_line(&value).replace('_', " ")
+            },
             is_chosen: chosen == Some(value.as_str()),
             value,
         })
@@ -214,7 +224,8 @@ fn restrictions(asked: &Asked) -> Vec<Restriction> {
         if let Some(value) = value {
             let mut without = Asked { after: None, ..asked.clone() };
             clear(&mut without);
-            let words = if name == "errors only" { name.to_owned() } else { format!("{name}: {}", one_line(value)) };
+            let words =
+                if name == "errors only" { name.to_owned() } else { format!("{name}: {}", one_line(value)) };
             set.push(Restriction { words, without: without.address(None) });
         }
     };
@@ -244,7 +255,12 @@ mod tests {
 
     #[test]
     fn each_restriction_can_be_taken_away() {
-        let asked = Asked { user: Some("ann".into()), text: Some("a&b".into()), after: Some("1.1".into()), ..Default::default() };
+        let asked = Asked {
+            user: Some("ann".into()),
+            text: Some("a&b".into()),
+            after: Some("1.1".into()),
+            ..Default::default()
+        };
         let without: Vec<String> = restrictions(&asked).into_iter().map(|set| set.without).collect();
         assert_eq!(without, ["/sessions?user=ann", "/sessions?text=a%26b"]);
     }

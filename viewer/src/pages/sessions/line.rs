@@ -82,7 +82,8 @@ impl SessionLine {
                 href: links::with_query("/sessions", &[("parent", Some(&row.session))]),
             }),
             kind: row.parent_kind.as_deref().map(|kind| if kind == "fork" { "fork" } else { "sub-agent" }),
-            unread: (row.events_refused > 0).then(|| counted(row.events_refused, "piece unread", "pieces unread")),
+            unread: (row.events_refused > 0)
+                .then(|| counted(row.events_refused, "piece unread", "pieces unread")),
         }
     }
 }

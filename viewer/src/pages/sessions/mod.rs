@@ -40,7 +40,10 @@ struct SessionsPage {
 }
 
 /// Shows the list.
-pub(crate) async fn show(State(state): State<AppState>, Query(asked): Query<Asked>) -> Result<Response, PageError> {
+pub(crate) async fn show(
+    State(state): State<AppState>,
+    Query(asked): Query<Asked>,
+) -> Result<Response, PageError> {
     let clock = state.clock();
     let asked = asked.cleaned();
     let (filter, problem) = match asked.filter(&clock) {

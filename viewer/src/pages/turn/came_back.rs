@@ -121,7 +121,8 @@ impl<'a> Sorted<'a> {
 
     /// A call stands where the response asks for it, once.
     fn place(&mut self, call_id: &'a str) {
-        let is_placed = self.pieces.iter().any(|piece| matches!(piece, Piece::Call(placed) if *placed == call_id));
+        let is_placed =
+            self.pieces.iter().any(|piece| matches!(piece, Piece::Call(placed) if *placed == call_id));
         if !is_placed {
             self.pieces.push(Piece::Call(call_id));
         }
@@ -132,7 +133,8 @@ impl CameBack {
     pub(super) fn new(known: &Known, from: usize, clock: &Clock, space: &mut Space) -> Self {
         let sorted = Sorted::new(&known.events);
         let name = &known.session.session;
-        let rows: FxHashMap<&str, &ToolCallRow> = known.tools.iter().map(|row| (row.call_id.as_str(), row)).collect();
+        let rows: FxHashMap<&str, &ToolCallRow> =
+            known.tools.iter().map(|row| (row.call_id.as_str(), row)).collect();
         let count = sorted.pieces.len();
         let from = from.min(count.saturating_sub(1));
         let to = (from + PIECES).min(count);
@@ -144,7 +146,16 @@ impl CameBack {
                 Piece::Call(id) => {
                     let (call, end) = (sorted.calls.get(id).copied(), sorted.ends.get(id).copied());
                     let child = child_of(&known.children, id);
-                    Item::Tool(Box::new(ToolView::new(name, id, call, end, rows.get(id).copied(), child, clock, space)))
+                    Item::Tool(Box::new(ToolView::new(
+                        name,
+                        id,
+                        call,
+                        end,
+                        rows.get(id).copied(),
+                        child,
+                        clock,
+                        space,
+                    )))
                 }
             })
             .collect();
@@ -155,8 +166,9 @@ impl CameBack {
             before: (from > 0).then(|| format!("{here}?piece={}#response", from.saturating_sub(PIECES))),
             after: (to < count).then(|| format!("{here}?piece={to}#response")),
             others: sorted.others.iter().take(OTHERS).map(|full| other(name, full)).collect(),
-            others_cut: (sorted.others.len() > OTHERS)
-                .then(|| format!("{OTHERS} of {} shown", counted(sorted.others.len() as u64, "event", "events"))),
+            others_cut: (sorted.others.len() > OTHERS).then(|| {
+                format!("{OTHERS} of {} shown", counted(sorted.others.len() as u64, "event", "events"))
+            }),
         }
     }
 }

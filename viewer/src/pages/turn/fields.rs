@@ -19,7 +19,18 @@ const ELEMENTS_OF_A_FIELD: usize = 4;
 const SHORT: usize = 100;
 /// What a reader wants to know first of a call.
 const TELLING: [&str; 12] = [
-    "command", "cmd", "file_path", "path", "notebook_path", "pattern", "query", "url", "skill", "description", "prompt", "patch",
+    "command",
+    "cmd",
+    "file_path",
+    "path",
+    "notebook_path",
+    "pattern",
+    "query",
+    "url",
+    "skill",
+    "description",
+    "prompt",
+    "patch",
 ];
 
 /// One field of an input.
@@ -50,16 +61,22 @@ impl Input {
             return Self::as_one(input, whole, space);
         }
         diffs.iter_mut().for_each(|diff| diff.bound(space));
-        pairs.sort_by_key(|(name, _)| TELLING.iter().position(|telling| telling == name).unwrap_or(TELLING.len()));
+        pairs.sort_by_key(|(name, _)| {
+            TELLING.iter().position(|telling| telling == name).unwrap_or(TELLING.len())
+        });
         let count = pairs.len();
-        let fields = pairs.into_iter().take(FIELDS).map(|(name, value)| field(&name, &value, whole, space)).collect();
+        let fields =
+            pairs.into_iter().take(FIELDS).map(|(name, value)| field(&name, &value, whole, space)).collect();
         Self { fields, diffs, cut: (count > FIELDS).then(|| format!("{FIELDS} of {count} fields shown")) }
     }
 
     /// An input that is no object, or that comes when there is little room left.
     fn as_one(input: &Json, whole: &str, space: &mut Space) -> Self {
         let content = space.content(&json_text(input), whole.to_owned(), Room::Wide);
-        Self { fields: vec![Field { name: String::new(), short: None, long: Some(content) }], ..Self::default() }
+        Self {
+            fields: vec![Field { name: String::new(), short: None, long: Some(content) }],
+            ..Self::default()
+        }
     }
 }
 
@@ -149,7 +166,8 @@ mod tests {
         let one = input(r#"{"file_path":"a.rs","old_string":"a\n","new_string":"b\n"}"#);
         assert_eq!((one.fields.len(), one.diffs.len()), (1, 1));
         assert_eq!((one.diffs[0].added, one.diffs[0].removed), (1, 1));
-        let two = input(r#"{"edits":[{"old_string":"a","new_string":"b"},{"old_string":"c","new_string":"d"}]}"#);
+        let two =
+            input(r#"{"edits":[{"old_string":"a","new_string":"b"},{"old_string":"c","new_string":"d"}]}"#);
         assert_eq!((two.fields.len(), two.diffs.len()), (0, 2));
     }
 
@@ -157,6 +175,9 @@ mod tests {
     fn an_input_that_is_no_object_is_shown_whole() {
         let patch = input(r#""*** Begin Patch""#);
         assert_eq!(patch.fields.len(), 1);
-        assert_eq!(patch.fields[0].long.as_ref().map(|content| content.head.to_string()).as_deref(), Some("*** Begin Patch"));
+        assert_eq!(
+            patch.fields[0].long.as_ref().map(|content| content.head.to_string()).as_deref(),
+            Some("*** Begin Patch")
+        );
     }
 }

@@ -14,7 +14,9 @@ use askama::Template;
 use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
-use store::{FullEvent, ModelCallRow, SessionFilter, SessionRow, Store, StoreError, ToolCallRow, TurnRow, TurnsAround};
+use store::{
+    FullEvent, ModelCallRow, SessionFilter, SessionRow, Store, StoreError, ToolCallRow, TurnRow, TurnsAround,
+};
 
 use self::came_back::{CameBack, Item};
 use self::sent::{KnownPrompt, Sent};
@@ -151,7 +153,8 @@ impl Known {
 }
 
 fn children(store: &Store, session: &str) -> Result<Vec<SessionRow>, StoreError> {
-    let filter = SessionFilter { parent: Some(session.to_owned()), limit: Some(CHILDREN), ..Default::default() };
+    let filter =
+        SessionFilter { parent: Some(session.to_owned()), limit: Some(CHILDREN), ..Default::default() };
     Ok(store.sessions(&filter, agent_core::Timestamp::now())?.sessions)
 }
 

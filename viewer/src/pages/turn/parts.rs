@@ -46,7 +46,11 @@ impl PartView {
             kind: row.kind.clone(),
             label: one_line(label),
             source: if source.is_empty() && row.bytes == 0 { "(no words)".to_owned() } else { source },
-            reason: if is_call { String::new() } else { row.reason.as_deref().map(one_line).unwrap_or_default() },
+            reason: if is_call {
+                String::new()
+            } else {
+                row.reason.as_deref().map(one_line).unwrap_or_default()
+            },
             tokens: tokens(row.tokens, row.tokens_basis.as_deref()),
             tokens_title: tokens_title(row.tokens_basis.as_deref()),
             size: bytes(row.bytes),
@@ -65,10 +69,13 @@ pub(crate) fn name_calls(
     session_key: u32,
     lists: &mut [&mut Vec<PromptPartRow>],
 ) -> Result<(), StoreError> {
-    let ids: Vec<&str> = lists.iter().flat_map(|rows| rows.iter()).filter_map(|row| row.source.as_deref()).collect();
+    let ids: Vec<&str> =
+        lists.iter().flat_map(|rows| rows.iter()).filter_map(|row| row.source.as_deref()).collect();
     let calls = store.tool_calls_by_id(session_key, &ids)?;
-    let names: FxHashMap<String, String> =
-        calls.into_iter().map(|call| (call.call_id, format!("{} {}", call.name, call.input_preview))).collect();
+    let names: FxHashMap<String, String> = calls
+        .into_iter()
+        .map(|call| (call.call_id, format!("{} {}", call.name, call.input_preview)))
+        .collect();
     for row in lists.iter_mut().flat_map(|rows| rows.iter_mut()) {
         if let Some(name) = row.source.as_ref().and_then(|source| names.get(source)) {
             row.source = Some(name.clone());
@@ -85,7 +92,10 @@ pub(crate) fn with_events(
     let places: Vec<(u64, u16)> =
         rows.iter().filter(|row| row.position != 0).map(|row| (row.position, row.sub)).collect();
     let mut events = store.events_at(&places)?.into_iter();
-    Ok(rows.into_iter().map(|row| if row.position == 0 { (row, None) } else { (row, events.next()) }).collect())
+    Ok(rows
+        .into_iter()
+        .map(|row| if row.position == 0 { (row, None) } else { (row, events.next()) })
+        .collect())
 }
 
 /// Returns a number of tokens; what was not counted has a sign before it.

@@ -49,11 +49,16 @@ fn segment(sum: &KindSum, total: u64, x: f64, width: f64) -> Segment {
         kind: sum.kind.clone(),
         x: format!("{x:.2}"),
         width: format!("{:.2}", (width - 1.5).max(0.5)),
-        new: (sum.new_bytes > 0).then(|| (format!("{:.2}", x + width - new_width), format!("{:.2}", (new_width - 1.5).max(0.5)))),
+        new: (sum.new_bytes > 0)
+            .then(|| (format!("{:.2}", x + width - new_width), format!("{:.2}", (new_width - 1.5).max(0.5)))),
         share: if percent < 1.0 { "< 1 %".to_owned() } else { format!("{percent:.0} %") },
         tokens: sum.tokens.map_or_else(|| bytes(sum.bytes), |tokens| format!("≈ {}", short(tokens))),
         parts: counted(sum.parts, "part", "parts"),
-        title: format!("{label}: {}, {}, {percent:.1} % of the bytes", counted(sum.parts, "part", "parts"), bytes(sum.bytes)),
+        title: format!(
+            "{label}: {}, {}, {percent:.1} % of the bytes",
+            counted(sum.parts, "part", "parts"),
+            bytes(sum.bytes)
+        ),
         new_words: (sum.new_parts > 0).then(|| format!("{} new", short(sum.new_parts))),
         label,
     }
@@ -78,9 +83,13 @@ mod tests {
             new_parts: u64::from(new_bytes > 0),
             tokens: Some(bytes / 4),
         };
-        let summary = PromptSummary { kinds: vec![sum("framing", 400, 0), sum("system", 250, 0), sum("history", 350, 100)], ..Default::default() };
+        let summary = PromptSummary {
+            kinds: vec![sum("framing", 400, 0), sum("system", 250, 0), sum("history", 350, 100)],
+            ..Default::default()
+        };
         let all = segments(&summary);
-        let order: Vec<(&str, &str)> = all.iter().map(|segment| (segment.kind.as_str(), segment.x.as_str())).collect();
+        let order: Vec<(&str, &str)> =
+            all.iter().map(|segment| (segment.kind.as_str(), segment.x.as_str())).collect();
         assert_eq!(order, [("history", "0.00"), ("system", "350.00"), ("framing", "600.00")]);
         assert_eq!(all[0].share, "35 %");
         assert_eq!(all[0].new, Some(("250.00".to_owned(), "98.50".to_owned())));

@@ -85,8 +85,12 @@ impl FidelityView {
     /// Returns what reading the whole prompt has shown.
     pub(crate) fn checked(prompt: &store::Prompt) -> Self {
         let (word, class, meaning) = match prompt.fidelity {
-            Fidelity::Exact => ("exact", "ok", "the bytes of the request were recorded, and their hash agrees"),
-            Fidelity::Rebuilt => ("rebuilt", "info", "put together from the transcript, which holds all parts"),
+            Fidelity::Exact => {
+                ("exact", "ok", "the bytes of the request were recorded, and their hash agrees")
+            }
+            Fidelity::Rebuilt => {
+                ("rebuilt", "info", "put together from the transcript, which holds all parts")
+            }
             Fidelity::Partial => ("partial", "warn", "put together from a source that lacks parts"),
         };
         Self {
@@ -103,12 +107,22 @@ impl FidelityView {
     fn unchecked(summary: &PromptSummary, check: String) -> Self {
         let missing: Vec<String> = [("system", "the system prompt"), ("tool_schema", "the tool schemas")]
             .into_iter()
-            .filter(|(kind, _)| summary.body_hash.is_none() && !summary.kinds.iter().any(|sum| sum.kind == *kind))
+            .filter(|(kind, _)| {
+                summary.body_hash.is_none() && !summary.kinds.iter().any(|sum| sum.kind == *kind)
+            })
             .map(|(_, words)| words.to_owned())
             .collect();
         let (word, class, meaning) = match (&summary.body_hash, missing.is_empty()) {
-            (Some(_), _) => ("recorded", "info", "the bytes of the request were recorded; their hash has not been checked yet"),
-            (None, true) => ("rebuilt", "info", "put together from the transcript; its parts have not been looked into yet"),
+            (Some(_), _) => (
+                "recorded",
+                "info",
+                "the bytes of the request were recorded; their hash has not been checked yet",
+            ),
+            (None, true) => (
+                "rebuilt",
+                "info",
+                "put together from the transcript; its parts have not been looked into yet",
+            ),
             (None, false) => ("partial", "warn", "put together from a source that lacks parts"),
         };
         Self { word, class, meaning, missing, damaged: None, check: Some(check) }
@@ -155,15 +169,23 @@ impl Sent {
                 None => bytes(total_bytes),
             },
             attempt: (calls.len() > 1).then(|| format!("attempt {call} of {}", calls.len())),
-            attempts: calls.iter().map(|&other| (other, format!("{here}?call={other}"), other == call)).filter(|_| calls.len() > 1).collect(),
+            attempts: calls
+                .iter()
+                .map(|&other| (other, format!("{here}?call={other}"), other == call))
+                .filter(|_| calls.len() > 1)
+                .collect(),
             segments,
             new_words: counted(new_count as u64, "part", "parts"),
             new_cut: (new_count > with_content)
                 .then(|| format!("{with_content} of {new_count} new parts shown")),
-            new_parts: new_parts.into_iter().map(|(row, event)| new_part(session, &row, event.as_ref(), space)).collect(),
+            new_parts: new_parts
+                .into_iter()
+                .map(|(row, event)| new_part(session, &row, event.as_ref(), space))
+                .collect(),
             first: list(first),
             last: list(last),
-            between: (hidden > 0).then(|| format!("{} not listed here", counted(hidden as u64, "part", "parts"))),
+            between: (hidden > 0)
+                .then(|| format!("{} not listed here", counted(hidden as u64, "part", "parts"))),
             all_words: counted(part_count.into(), "part", "parts"),
             all_href: format!("{here}/prompt?call={call}"),
             bytes_href: format!("{here}/prompt?call={call}&bytes=1"),

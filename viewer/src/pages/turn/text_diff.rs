@@ -36,7 +36,10 @@ pub(crate) struct Piece {
 impl TextDiff {
     pub(crate) fn new(before: &str, after: &str) -> Self {
         if before.len() + after.len() > MAX_BYTES {
-            return Self { cut: Some("the texts are too long to compare line by line".to_owned()), ..Self::default() };
+            return Self {
+                cut: Some("the texts are too long to compare line by line".to_owned()),
+                ..Self::default()
+            };
         }
         let diff = Diff::configure().algorithm(Algorithm::Myers).timeout(DEADLINE).diff_lines(before, after);
         let mut result = Self::default();
@@ -136,7 +139,10 @@ mod tests {
             "same:  1\n  2\n  3\n  4\ndel:- 5\nadd:+ five\nsame:  6\n  7\n  8\n  9\n"
         );
         let long: String = (0..30).map(|n| format!("{n}\n")).collect();
-        assert_eq!(shown(&long, &format!("{long}end\n")), "gap:  … 27 equal lines\nsame:  27\n  28\n  29\nadd:+ end\n");
+        assert_eq!(
+            shown(&long, &format!("{long}end\n")),
+            "gap:  … 27 equal lines\nsame:  27\n  28\n  29\nadd:+ end\n"
+        );
     }
 
     #[test]

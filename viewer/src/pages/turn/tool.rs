@@ -64,7 +64,10 @@ impl ToolView {
         let output_room = if has_failed { Room::Wide } else { Room::Narrow };
         let output = end.and_then(|(n, end)| {
             let text = output_text(end.output.as_ref()?);
-            Some((one_line(&text[..text.floor_char_boundary(300)]), space.content(&text, links::event_text(session, n), output_room)))
+            Some((
+                one_line(&text[..text.floor_char_boundary(300)]),
+                space.content(&text, links::event_text(session, n), output_room),
+            ))
         });
         let (output_line, output) = output.unzip();
         let error = end.and_then(|(_, end)| end.error.as_ref()?.message.as_deref()).map(one_line);
@@ -93,5 +96,9 @@ impl ToolView {
 }
 
 fn child_link(child: &SessionRow) -> Child {
-    Child { href: links::session(&child.session), title: title(child), detail: counted(child.turns.into(), "turn", "turns") }
+    Child {
+        href: links::session(&child.session),
+        title: title(child),
+        detail: counted(child.turns.into(), "turn", "turns"),
+    }
 }
