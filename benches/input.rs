@@ -98,10 +98,18 @@ fn write_session(
         writer.round(truth, rounds, &mut context)?;
         rounds += 1;
         if context > 160_000 {
-            let metadata = format!("\"subtype\":\"compact_boundary\",\"compactMetadata\":{{\"trigger\":\"auto\",\"preTokens\":{context}}}");
+            let metadata = format!(
+                "\"subtype\":\"compact_boundary\",\"compactMetadata\":{{\"trigger\":\"auto\",\"preTokens\":{context}}}"
+            );
             writer.row(truth, "system", &metadata)?;
             let summary = writer.text.take(6_000);
-            writer.row(truth, "user", &format!("\"isCompactSummary\":true,\"message\":{{\"role\":\"user\",\"content\":{summary:?}}}"))?;
+            writer.row(
+                truth,
+                "user",
+                &format!(
+                    "\"isCompactSummary\":true,\"message\":{{\"role\":\"user\",\"content\":{summary:?}}}"
+                ),
+            )?;
             context = 15_000;
         }
     }
@@ -147,7 +155,9 @@ impl Rows {
         let blocks = [
             format!("{{\"type\":\"thinking\",\"thinking\":{thinking:?},\"signature\":\"c2ln\"}}"),
             format!("{{\"type\":\"text\",\"text\":{words:?}}}"),
-            format!("{{\"type\":\"tool_use\",\"id\":{call:?},\"name\":\"Bash\",\"input\":{{\"command\":{command:?}}}}}"),
+            format!(
+                "{{\"type\":\"tool_use\",\"id\":{call:?},\"name\":\"Bash\",\"input\":{{\"command\":{command:?}}}}}"
+            ),
         ];
         for (at, block) in (1..).zip(&blocks) {
             let (tokens, stop) = if at == 3 { (output, "\"tool_use\"") } else { (at, "null") };

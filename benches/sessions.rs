@@ -3,6 +3,8 @@
 //! `make bench` runs it; `ARGS='-- --megabytes 200'` changes the size of the input. Results with data,
 //! machine and date are kept in `benches/RESULTS.md`.
 
+#![allow(clippy::print_stdout, reason = "its result goes to the terminal")]
+
 mod input;
 
 use std::fs::File;
@@ -67,7 +69,12 @@ fn import(folder: &Path, megabytes: u64) -> anyhow::Result<()> {
     let journal = store.journal().bytes_on_disk();
     let tables = std::fs::metadata(store.folder().join("dashcam.duckdb"))?.len();
     let events = store.report()?.events;
-    println!("| disk per event, everything kept | {} bytes | {} bytes of input per event | {:.3} |", (journal + tables) / events, truth.bytes / events, (journal + tables) as f64 / truth.bytes as f64);
+    println!(
+        "| disk per event, everything kept | {} bytes | {} bytes of input per event | {:.3} |",
+        (journal + tables) / events,
+        truth.bytes / events,
+        (journal + tables) as f64 / truth.bytes as f64
+    );
     Ok(())
 }
 
@@ -122,7 +129,10 @@ fn page(url: &str, token: &str) -> anyhow::Result<(Duration, usize)> {
     let mut bytes = 0;
     for _ in 0..ROUNDS {
         let started = Instant::now();
-        let mut answer = ureq::get(url).header("authorization", format!("Bearer {token}")).call().context(url.to_owned())?;
+        let mut answer = ureq::get(url)
+            .header("authorization", format!("Bearer {token}"))
+            .call()
+            .context(url.to_owned())?;
         let mut body = Vec::new();
         answer.body_mut().as_reader().read_to_end(&mut body)?;
         times.push(started.elapsed());

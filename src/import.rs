@@ -54,7 +54,8 @@ fn import_here(common: &Common, args: &ImportArgs, importer: &Importer) -> anyho
 /// Has the Dashcam that runs on the data folder read the files.
 fn import_there(common: &Common, args: &ImportArgs, running: &Running) -> anyhow::Result<ExitCode> {
     let mut out = std::io::stdout().lock();
-    let absolute = |path: &PathBuf| std::path::absolute(path).with_context(|| format!("cannot find {}", path.display()));
+    let absolute =
+        |path: &PathBuf| std::path::absolute(path).with_context(|| format!("cannot find {}", path.display()));
     let request = ImportRequest { paths: args.paths.iter().map(absolute).collect::<Result<_, _>>()? };
     let mut outcome = report::ImportReport::default();
     running.import(&request, &mut |news| {

@@ -30,7 +30,7 @@ pub fn run(common: &Common, command: &JournalCommand) -> anyhow::Result<ExitCode
     match *command {
         JournalCommand::Cat { from, to } => cat(&journal, from, to.unwrap_or(journal.last().0)),
         JournalCommand::Verify => {
-            println!("{} records hold", journal.verify()?);
+            writeln!(std::io::stdout(), "{} records hold", journal.verify()?)?;
             Ok(ExitCode::SUCCESS)
         }
     }

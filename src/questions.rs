@@ -75,7 +75,7 @@ pub fn sessions(common: &Common, args: SessionsArgs) -> anyhow::Result<ExitCode>
         limit: args.limit,
         after: None,
     };
-    ask(common, &Question::Sessions { filter })
+    ask(common, &Question::Sessions { filter: Box::new(filter) })
 }
 
 /// What `show` takes.
@@ -156,7 +156,9 @@ fn write_answer(common: &Common, question: &Question, style: Style) -> anyhow::R
     let mut out = BufWriter::new(std::io::stdout().lock());
     let notes = match crate::data::reach(common)? {
         Reached::Store(store) => answer(&store, question, style, &mut out)?,
-        Reached::Running(running) => running.ask(&AskRequest { question: question.clone(), style }, &mut out)?,
+        Reached::Running(running) => {
+            running.ask(&AskRequest { question: question.clone(), style }, &mut out)?
+        }
     };
     out.flush()?;
     Ok(notes)
@@ -165,6 +167,8 @@ fn write_answer(common: &Common, question: &Question, style: Style) -> anyhow::R
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| match cause.downcast_ref::<ReportError>() {
         Some(ReportError::Write(error)) => error.kind() == ErrorKind::BrokenPipe,
-        _ => cause.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe),
+        _ => {
+            cause.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
+        }
     })
 }

@@ -35,7 +35,10 @@ impl Running {
     pub fn find(folder: &Path) -> anyhow::Result<Self> {
         let path = folder.join("running.json");
         let bytes = fs::read(&path).with_context(|| {
-            format!("{} is in use by a dashcam that serves no pages (an import?); wait until it ends", folder.display())
+            format!(
+                "{} is in use by a dashcam that serves no pages (an import?); wait until it ends",
+                folder.display()
+            )
         })?;
         let mut running: Self =
             serde_json::from_slice(&bytes).with_context(|| format!("{} is damaged", path.display()))?;
@@ -85,7 +88,8 @@ pub fn token(folder: &Path) -> anyhow::Result<String> {
     match fs::read_to_string(&path) {
         Ok(token) if !token.trim().is_empty() => Ok(token.trim().to_owned()),
         _ => {
-            let token: String = store::secret::random_bytes()?.iter().map(|byte| format!("{byte:02x}")).collect();
+            let token: String =
+                store::secret::random_bytes()?.iter().map(|byte| format!("{byte:02x}")).collect();
             store::secret::write_private(&path, token.as_bytes())
                 .with_context(|| format!("cannot write {}", path.display()))?;
             Ok(token)

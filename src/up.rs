@@ -39,7 +39,10 @@ const FINISH_WITHIN: Duration = Duration::from_secs(5);
 /// Watches and serves until Ctrl-C.
 pub fn run(common: &Common, args: &UpArgs) -> anyhow::Result<ExitCode> {
     for address in [args.viewer, args.intake] {
-        anyhow::ensure!(address.ip().is_loopback(), "{address} is not on loopback; other addresses are not served yet");
+        anyhow::ensure!(
+            address.ip().is_loopback(),
+            "{address} is not on loopback; other addresses are not served yet"
+        );
     }
     let mut folders = args.watch.clone();
     if !args.no_homes {
@@ -47,20 +50,29 @@ pub fn run(common: &Common, args: &UpArgs) -> anyhow::Result<ExitCode> {
     }
     let store = crate::data::open(common)?;
     if folders.is_empty() {
-        eprintln!("dashcam: nothing to watch: no Claude Code or Codex home was found; give --watch DIR, or try `dashcam demo`");
+        eprintln!(
+            "dashcam: nothing to watch: no Claude Code or Codex home was found; give --watch DIR, or try `dashcam demo`"
+        );
     }
     serve(&store, folders, args.viewer, args.intake)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Serves the store and follows the folders until Ctrl-C.
-pub fn serve(store: &Store, folders: Vec<PathBuf>, viewer: SocketAddr, intake: SocketAddr) -> anyhow::Result<()> {
+pub fn serve(
+    store: &Store,
+    folders: Vec<PathBuf>,
+    viewer: SocketAddr,
+    intake: SocketAddr,
+) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let importer = Arc::new(Importer::new(store.clone()));
     let token = token(store.folder())?;
     let served = runtime.block_on(async {
-        let pages = TcpListener::bind(viewer).await.with_context(|| format!("cannot serve pages at {viewer}"))?;
-        let events = TcpListener::bind(intake).await.with_context(|| format!("cannot take events at {intake}"))?;
+        let pages =
+            TcpListener::bind(viewer).await.with_context(|| format!("cannot serve pages at {viewer}"))?;
+        let events =
+            TcpListener::bind(intake).await.with_context(|| format!("cannot take events at {intake}"))?;
         let address = format!("http://{}", pages.local_addr()?);
         let state = viewer::AppState::new(store.clone(), &token, Vec::new());
         let link = viewer::one_time_link(&state, pages.local_addr()?);
@@ -78,7 +90,12 @@ pub fn serve(store: &Store, folders: Vec<PathBuf>, viewer: SocketAddr, intake: S
             // The sender goes when it is time to stop.
             while told.changed().await.is_ok() {}
         };
-        let pages = tokio::spawn(viewer::serve(pages, state, collector::http::import_router(importer), stopped(stop.subscribe())));
+        let pages = tokio::spawn(viewer::serve(
+            pages,
+            state,
+            collector::http::import_router(importer),
+            stopped(stop.subscribe()),
+        ));
         let events = tokio::spawn(collector::http::serve(events, store.clone(), stopped(stop.subscribe())));
         wait_for_end().await?;
         eprintln!("dashcam: ending");

@@ -8,7 +8,9 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::status::words;
-use crate::{Block, ChunkKind, EndReason, Json, PicoUsd, PromptChange, Status, ToolStatus, Usage, UsageQuality};
+use crate::{
+    Block, ChunkKind, EndReason, Json, PicoUsd, PromptChange, Status, ToolStatus, Usage, UsageQuality,
+};
 
 /// Declares a payload: all fields are optional unless marked `!`, and unknown fields are kept.
 macro_rules! payload {

@@ -118,7 +118,10 @@ impl Event {
             ts: wire.ts,
             ts_quality,
             received: wire.received,
-            session: wire.session.filter(|session| !session.is_empty()).ok_or(EventError::Missing("session"))?,
+            session: wire
+                .session
+                .filter(|session| !session.is_empty())
+                .ok_or(EventError::Missing("session"))?,
             run: wire.run,
             turn: wire.turn,
             step: wire.step,

@@ -9,7 +9,8 @@ use base64::engine::general_purpose::STANDARD;
 use rustc_hash::FxHashSet;
 
 use crate::{
-    Body, ChunkDefined, ChunkKind, ChunkUse, Event, EventId, LeftOut, PromptAssembled, PromptChange, Timestamp,
+    Body, ChunkDefined, ChunkKind, ChunkUse, Event, EventId, LeftOut, PromptAssembled, PromptChange,
+    Timestamp,
 };
 
 /// Says what went wrong with a trajectory file.
@@ -125,7 +126,11 @@ impl Recorder {
     /// Records a prompt: the chunks that are new, then the list as a change to the prompt before.
     ///
     /// The parts' bytes, one after the other, are the request body. Returns the body's hash in hex.
-    pub fn record_prompt(&mut self, parts: &[PromptPart<'_>], left_out: Vec<LeftOut>) -> Result<String, RecorderError> {
+    pub fn record_prompt(
+        &mut self,
+        parts: &[PromptPart<'_>],
+        left_out: Vec<LeftOut>,
+    ) -> Result<String, RecorderError> {
         let mut body = blake3::Hasher::new();
         let mut uses = Vec::with_capacity(parts.len());
         for part in parts {
@@ -191,7 +196,9 @@ fn close_torn_line(file: &mut File) -> io::Result<()> {
 fn define(hash: &str, bytes: &[u8]) -> ChunkDefined {
     match std::str::from_utf8(bytes) {
         Ok(text) => ChunkDefined { hash: hash.to_owned(), text: Some(text.to_owned()), ..Default::default() },
-        Err(_) => ChunkDefined { hash: hash.to_owned(), base64: Some(STANDARD.encode(bytes)), ..Default::default() },
+        Err(_) => {
+            ChunkDefined { hash: hash.to_owned(), base64: Some(STANDARD.encode(bytes)), ..Default::default() }
+        }
     }
 }
 

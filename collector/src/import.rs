@@ -32,7 +32,7 @@ pub enum ImportError {
         /// The file.
         path: PathBuf,
         /// Why.
-        cause: StoreError,
+        cause: Box<StoreError>,
     },
 }
 
@@ -88,7 +88,8 @@ impl Importer {
         let mut file = File::open(&path).map_err(fail)?;
         let head = read_head(&mut file).map_err(fail)?;
         let Some((format, layout)) = self.sniff(&head) else { return Ok(Imported::NotASession) };
-        let mut job = Job { store: &self.store, path: &path, progress, batch: Vec::new(), batch_bytes: 0, last: None };
+        let mut job =
+            Job { store: &self.store, path: &path, progress, batch: Vec::new(), batch_bytes: 0, last: None };
         match layout {
             Layout::Lines => job.lines(file, format, &head),
             Layout::Document(shape) => job.document(file, format, &head, shape),
@@ -119,7 +120,12 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    fn lines(&mut self, mut file: File, format: &dyn Format, head: &[u8]) -> Result<ImportedFile, ImportError> {
+    fn lines(
+        &mut self,
+        mut file: File,
+        format: &dyn Format,
+        head: &[u8],
+    ) -> Result<ImportedFile, ImportError> {
         let len = file.metadata().map_err(|cause| self.io(cause))?.len();
         let first_row = hash_of_first_row(head);
         let known = self.known(&first_row).filter(|cursor| cursor.read_to <= len);
@@ -127,7 +133,8 @@ impl Job<'_> {
         let start = opened.cursor.as_ref().map_or(0, |cursor| cursor.read_to);
         (self.progress)(start);
         file.seek(SeekFrom::Start(start)).map_err(|cause| self.io(cause))?;
-        let mut lines = Lines::new(file, start, opened.cursor.as_ref().map_or(0, |cursor| cursor.last_number));
+        let mut lines =
+            Lines::new(file, start, opened.cursor.as_ref().map_or(0, |cursor| cursor.last_number));
         let mut unfinished_row = None;
         let mut new_rows = 0;
         while let Some(line) = lines.next().map_err(|cause| self.io(cause))? {
@@ -137,7 +144,13 @@ impl Job<'_> {
                 Line::Row { number, read_to, bytes } => {
                     let source = self.source(&mut opened)?;
                     new_rows += 1;
-                    self.push(Record { kind: RecordKind::Row, source, number, read_to, bytes: bytes.to_vec() })?;
+                    self.push(Record {
+                        kind: RecordKind::Row,
+                        source,
+                        number,
+                        read_to,
+                        bytes: bytes.to_vec(),
+                    })?;
                 }
             }
         }
@@ -166,8 +179,14 @@ impl Job<'_> {
             }
             let source = self.source(&mut opened).map_err(DocumentError::Import)?;
             new_rows += 1;
-            self.push(Record { kind: RecordKind::Row, source, number, read_to: number, bytes: bytes.to_vec() })
-                .map_err(DocumentError::Import)
+            self.push(Record {
+                kind: RecordKind::Row,
+                source,
+                number,
+                read_to: number,
+                bytes: bytes.to_vec(),
+            })
+            .map_err(DocumentError::Import)
         });
         let end = end.map_err(|error| match error {
             DocumentError::Import(error) => error,
@@ -255,7 +274,10 @@ impl Job<'_> {
             format: opened.source.format,
             new_rows,
             known_rows: known.map_or(0, |cursor| cursor.rows),
-            position: self.last.or(known.map(|cursor| cursor.position)).unwrap_or(self.store.journal().last()),
+            position: self
+                .last
+                .or(known.map(|cursor| cursor.position))
+                .unwrap_or(self.store.journal().last()),
             unfinished_row,
         })
     }
@@ -265,7 +287,7 @@ impl Job<'_> {
     }
 
     fn store_error(&self, cause: StoreError) -> ImportError {
-        ImportError::Store { path: self.path.to_owned(), cause }
+        ImportError::Store { path: self.path.to_owned(), cause: Box::new(cause) }
     }
 }
 

@@ -2,8 +2,8 @@
 
 pub mod demo;
 pub mod document;
-pub mod formats;
 mod files;
+pub mod formats;
 pub mod http;
 mod import;
 mod lines;
@@ -12,9 +12,9 @@ pub mod report;
 mod watch;
 
 pub use files::{FoundFile, files_below};
+pub use import::{ImportError, Imported, ImportedFile, Importer};
 pub use places::{Place, agent_places};
 pub use watch::{WatchNews, Watcher};
-pub use import::{ImportError, Imported, ImportedFile, Importer};
 
 /// Returns the mappers of all formats, for the store.
 pub fn mappers() -> store::Mappers {

@@ -38,7 +38,13 @@ pub(crate) enum Line<'a> {
 impl<R: Read> Lines<R> {
     /// Reads on at byte `offset`, after line `number`.
     pub(crate) fn new(file: R, offset: u64, number: u64) -> Self {
-        Self { reader: BufReader::with_capacity(BUFFER_BYTES, file), offset, number, line: Vec::new(), resumes: number > 0 }
+        Self {
+            reader: BufReader::with_capacity(BUFFER_BYTES, file),
+            offset,
+            number,
+            line: Vec::new(),
+            resumes: number > 0,
+        }
     }
 
     /// Returns the next line, or nothing at the end.

@@ -30,7 +30,9 @@ fn places(home: Option<&Path>, variable: &dyn Fn(&str) -> Option<PathBuf>) -> Ve
     match set("CLAUDE_CONFIG_DIR") {
         // Tools around Claude Code take several folders here, with commas between.
         Some(folders) => {
-            for folder in folders.to_string_lossy().split(',').map(str::trim).filter(|folder| !folder.is_empty()) {
+            for folder in
+                folders.to_string_lossy().split(',').map(str::trim).filter(|folder| !folder.is_empty())
+            {
                 add("claude-code", Some(Path::new(folder).join("projects")));
             }
         }
@@ -52,8 +54,9 @@ mod tests {
     use super::*;
 
     fn folders(variables: &[(&str, &str)]) -> Vec<String> {
-        let variable =
-            |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| PathBuf::from(value));
+        let variable = |name: &str| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| PathBuf::from(value))
+        };
         places(Some(Path::new("/home/ann")), &variable)
             .into_iter()
             .map(|place| place.folder.display().to_string())

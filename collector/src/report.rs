@@ -99,7 +99,7 @@ fn import_one(
     path: &Path,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Option<FileLine>, ImportError> {
-    let stored = |cause: StoreError| ImportError::Store { path: path.to_owned(), cause };
+    let stored = |cause: StoreError| ImportError::Store { path: path.to_owned(), cause: Box::new(cause) };
     let before = match importer.store().source_at(&canonical(path)) {
         Some(cursor) => importer.store().source_report(cursor.id, 0).map_err(stored)?,
         None => None,
@@ -108,7 +108,8 @@ fn import_one(
     importer.store().wait_until_projected(file.position).map_err(stored)?;
     let after = importer.store().source_report(file.source, LISTED_PIECES).map_err(stored)?;
     let Some(after) = after else { return Ok(None) };
-    let known_events = before.filter(|before| before.source.source_id == file.source.0).map_or(0, |b| b.source.events);
+    let known_events =
+        before.filter(|before| before.source.source_id == file.source.0).map_or(0, |b| b.source.events);
     Ok(Some(line_of(path, &file, &after, known_events)))
 }
 
@@ -116,7 +117,10 @@ fn line_of(path: &Path, file: &ImportedFile, report: &store::SourceReport, known
     let mut skipped: Vec<Skipped> =
         report.unread.iter().map(|piece| Skipped { line: piece.row, reason: piece.reason.clone() }).collect();
     if let Some(line) = file.unfinished_row {
-        skipped.push(Skipped { line, reason: "the file ends in the middle of this row; it is read when it is whole".to_owned() });
+        skipped.push(Skipped {
+            line,
+            reason: "the file ends in the middle of this row; it is read when it is whole".to_owned(),
+        });
     }
     FileLine {
         path: path.display().to_string(),
@@ -130,5 +134,6 @@ fn line_of(path: &Path, file: &ImportedFile, report: &store::SourceReport, known
 }
 
 fn canonical(path: &Path) -> String {
-    std::fs::canonicalize(path).map_or_else(|_| path.to_string_lossy().into_owned(), |path| path.to_string_lossy().into_owned())
+    std::fs::canonicalize(path)
+        .map_or_else(|_| path.to_string_lossy().into_owned(), |path| path.to_string_lossy().into_owned())
 }

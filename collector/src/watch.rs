@@ -55,7 +55,11 @@ enum Wake {
 
 impl Watcher {
     /// Starts to follow `folders`. `news` is called from the watcher's thread.
-    pub fn start(importer: Arc<Importer>, folders: Vec<PathBuf>, news: impl FnMut(WatchNews) + Send + 'static) -> Self {
+    pub fn start(
+        importer: Arc<Importer>,
+        folders: Vec<PathBuf>,
+        news: impl FnMut(WatchNews) + Send + 'static,
+    ) -> Self {
         let (wake, woken) = channel();
         let events = wake.clone();
         let thread = std::thread::Builder::new()
@@ -144,7 +148,9 @@ impl Following {
         });
         watcher
             .inspect_err(|error| {
-                (self.news)(WatchNews::Problem(format!("the system tells of no changes, polling instead: {error}")));
+                (self.news)(WatchNews::Problem(format!(
+                    "the system tells of no changes, polling instead: {error}"
+                )));
             })
             .ok()
     }
@@ -165,7 +171,11 @@ impl Following {
     }
 
     /// Reads all files that changed. Returns whether it was told to stop meanwhile.
-    fn look_at_all(&mut self, notifier: &mut Option<notify::RecommendedWatcher>, woken: &Receiver<Wake>) -> bool {
+    fn look_at_all(
+        &mut self,
+        notifier: &mut Option<notify::RecommendedWatcher>,
+        woken: &Receiver<Wake>,
+    ) -> bool {
         self.tell_of_folders(notifier);
         let mut changed = Vec::new();
         for folder in self.folders.clone() {
@@ -175,7 +185,9 @@ impl Following {
                     (self.news)(WatchNews::Problem(format!("cannot read {}: {error}", path.display())));
                 }
             });
-            changed.extend(found.into_iter().filter(|file| self.has_changed(&file.path, file.bytes, file.modified)));
+            changed.extend(
+                found.into_iter().filter(|file| self.has_changed(&file.path, file.bytes, file.modified)),
+            );
         }
         if changed.is_empty() {
             return false;

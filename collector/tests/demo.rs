@@ -94,7 +94,10 @@ fn sessions_tell_their_stories() {
         let session = demo.session(&events[0].session);
         assert_eq!(session.events_emitted, Some(events.len() as u64), "{}", file.display());
         assert_eq!((session.events_duplicate, session.events_refused), (0, 0));
-        assert_eq!((session.models.as_str(), session.agent.as_deref()), (r#"["scripted"]"#, Some("dashcam-demo")));
+        assert_eq!(
+            (session.models.as_str(), session.agent.as_deref()),
+            (r#"["scripted"]"#, Some("dashcam-demo"))
+        );
         assert_eq!(session.usage_quality, "estimated");
     }
     // Turns, runs, model calls, failed ones, tool calls, failed ones, interrupts, compactions, first error.

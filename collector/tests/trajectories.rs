@@ -1,6 +1,8 @@
 //! Reads real trajectories of mini-swe-agent and SWE-agent and compares the sums with those of independent
 //! programs.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by it")]
+
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io;

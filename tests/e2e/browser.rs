@@ -12,7 +12,8 @@ fn scripts() -> PathBuf {
 }
 
 /// Text that would do harm if a page took it for markup.
-const HOSTILE: &str = "<script>alert(1)</script><img src=http://evil.example/x onerror=alert(2)>\u{1b}[31m\u{202e}";
+const HOSTILE: &str =
+    "<script>alert(1)</script><img src=http://evil.example/x onerror=alert(2)>\u{1b}[31m\u{202e}";
 
 #[test]
 fn an_engineer_finds_the_failing_turn() {
@@ -40,8 +41,11 @@ fn an_engineer_finds_the_failing_turn() {
     let up = program.up(&["--watch", files.to_str().expect("it is text")]);
     let broken = eventually("the demo's broken session", || {
         let sessions = program.json(&["sessions"]);
-        (sessions.len() == 5)
-            .then(|| sessions.into_iter().find_map(|row| row["session"].as_str().filter(|name| name.contains("broken")).map(str::to_owned)))?
+        (sessions.len() == 5).then(|| {
+            sessions.into_iter().find_map(|row| {
+                row["session"].as_str().filter(|name| name.contains("broken")).map(str::to_owned)
+            })
+        })?
     });
     let walk = Command::new("node")
         .arg(scripts().join("walk.mjs"))

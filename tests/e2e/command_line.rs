@@ -67,7 +67,9 @@ fn sessions_gives_what_is_known_and_nothing_else() {
     ] {
         assert_eq!(row.get(name), Some(&value), "{name}");
     }
-    for unknown in ["cache_read_tokens", "cache_write_tokens", "reasoning_tokens", "reported_cost_usd", "user", "parent"] {
+    for unknown in
+        ["cache_read_tokens", "cache_write_tokens", "reasoning_tokens", "reported_cost_usd", "user", "parent"]
+    {
         assert_eq!(row.get(unknown), None, "{unknown}");
     }
 }
@@ -79,7 +81,10 @@ fn sessions_are_found_by_time_user_and_text() {
     assert_eq!(count(&["--from", "2026-11-30 15:00", "--to", "2026-11-30 15:01"]), 1);
     assert_eq!(count(&["--from", "2026-11-30 15:01"]), 0);
     assert_eq!(count(&["--to", "2026-11-30T15:00:00Z"]), 0);
-    assert_eq!(count(&["--tz", "Europe/Berlin", "--from", "2026-11-30 16:00", "--to", "2026-11-30 16:01"]), 1);
+    assert_eq!(
+        count(&["--tz", "Europe/Berlin", "--from", "2026-11-30 16:00", "--to", "2026-11-30 16:01"]),
+        1
+    );
     assert_eq!(count(&["--text", "REQUEST 0"]), 1);
     assert_eq!(count(&["--text", "ls 0"]), 1);
     assert_eq!(count(&["--text", "r%quest"]), 0);
@@ -98,7 +103,10 @@ fn show_prints_events_in_order_and_one_turn_alone() {
     let program = with_session(3);
     let all = program.json(&["show", "s-o"]);
     let kinds: Vec<&str> = all.iter().filter_map(|event| event["type"].as_str()).collect();
-    assert_eq!(kinds[..5], ["user.messaged", "model.responded", "tool.called", "tool.ended", "user.messaged"]);
+    assert_eq!(
+        kinds[..5],
+        ["user.messaged", "model.responded", "tool.called", "tool.ended", "user.messaged"]
+    );
     assert_eq!(all.len(), 12);
     let turn = program.json(&["show", "s-one", "--turn", "2"]);
     assert_eq!(turn.len(), 4);
@@ -123,10 +131,14 @@ fn a_prompt_holds_the_history_and_says_how_exact_it_is() {
     assert_eq!(body["messages"][2]["content"][0]["type"], "tool_result");
     assert_eq!(body["messages"][4]["content"][1]["text"], "request 2");
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("fidelity: partial; the source lacks the system prompt, the tool schemas"), "{said}");
+    assert!(
+        said.contains("fidelity: partial; the source lacks the system prompt, the tool schemas"),
+        "{said}"
+    );
 
     let line = &program.json(&["prompt", "s-one", "3"])[0];
-    let bytes: u64 = line["chunks"].as_array().expect("chunks").iter().filter_map(|c| c["bytes"].as_u64()).sum();
+    let bytes: u64 =
+        line["chunks"].as_array().expect("chunks").iter().filter_map(|c| c["bytes"].as_u64()).sum();
     assert_eq!(bytes, output.stdout.len() as u64);
 }
 
@@ -134,8 +146,11 @@ fn a_prompt_holds_the_history_and_says_how_exact_it_is() {
 fn diff_shows_what_came_in_since_the_turn_before() {
     let program = with_session(3);
     let lines = program.json(&["diff", "s-one", "3"]);
-    let added: Vec<&str> =
-        lines.iter().filter(|line| line["change"] == "added").filter_map(|line| line["text"].as_str()).collect();
+    let added: Vec<&str> = lines
+        .iter()
+        .filter(|line| line["change"] == "added")
+        .filter_map(|line| line["text"].as_str())
+        .collect();
     assert!(added.iter().any(|text| text.contains("request 2")), "{lines:?}");
     assert!(!added.iter().any(|text| text.contains("request 1")), "{lines:?}");
     assert!(lines.iter().any(|line| line["change"] == "same"));

@@ -14,14 +14,20 @@ fn each_event_is_answered_for() {
     let (status, answer) = up.post(body.as_bytes(), &[]);
     assert_eq!(status, 200, "{answer}");
     let answer: Value = serde_json::from_str(&answer).expect("JSON");
-    assert_eq!((&answer["accepted"], &answer["duplicate"], &answer["refused"]), (&json!(2), &json!(1), &json!(2)));
+    assert_eq!(
+        (&answer["accepted"], &answer["duplicate"], &answer["refused"]),
+        (&json!(2), &json!(1), &json!(2))
+    );
     let outcomes: Vec<(u64, &str)> = answer["events"]
         .as_array()
         .expect("a list")
         .iter()
         .map(|event| (event["line"].as_u64().expect("a line"), event["outcome"].as_str().expect("a word")))
         .collect();
-    assert_eq!(outcomes, [(1, "accepted"), (2, "refused"), (4, "duplicate"), (5, "accepted"), (6, "refused")]);
+    assert_eq!(
+        outcomes,
+        [(1, "accepted"), (2, "refused"), (4, "duplicate"), (5, "accepted"), (6, "refused")]
+    );
 
     // Sent again later, also after a restart, they are known.
     let (_, again) = up.post(good.as_bytes(), &[]);
@@ -48,7 +54,8 @@ fn packed_bodies_are_taken_and_bombs_refused() {
             .stdout(std::process::Stdio::piped())
             .spawn()
             .expect("gzip runs");
-        std::io::Write::write_all(&mut child.stdin.take().expect("piped"), text.as_bytes()).expect("it reads");
+        std::io::Write::write_all(&mut child.stdin.take().expect("piped"), text.as_bytes())
+            .expect("it reads");
         child.wait_with_output().expect("it ends").stdout
     };
     let (status, answer) = up.post(&gzip, &[("Content-Encoding", "gzip")]);

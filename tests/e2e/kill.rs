@@ -47,7 +47,8 @@ fn killed_while_events_come_in() {
     for round in 0..ROUNDS {
         let mut up = program.up(&[]);
         for number in 0..5 + round % 4 {
-            let text = event("s-live", round * 100 + number, "user.messaged", &json!({"text": number.to_string()}));
+            let text =
+                event("s-live", round * 100 + number, "user.messaged", &json!({"text": number.to_string()}));
             let (status, answer) = up.post(text.as_bytes(), &[]);
             assert_eq!(status, 200, "{answer}");
             let answer: Value = serde_json::from_str(&answer).expect("JSON");

@@ -55,8 +55,12 @@ impl Program {
     pub fn up(&self, arguments: &[&str]) -> Up {
         let mut all = vec!["up", "--no-homes", "--viewer", "127.0.0.1:0", "--intake", "127.0.0.1:0"];
         all.extend(arguments);
-        let mut child =
-            self.command(&all).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the binary starts");
+        let mut child = self
+            .command(&all)
+            .stderr(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the binary starts");
         let mut lines = BufReader::new(child.stderr.take().expect("it is piped")).lines();
         let mut up = Up { child, link: String::new(), intake: String::new() };
         loop {
@@ -97,7 +101,8 @@ impl Up {
     /// Posts to the event API and returns status and body.
     pub fn post(&self, body: &[u8], headers: &[(&str, &str)]) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.intake).expect("it listens");
-        let mut request = format!("POST /v1/events HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
+        let mut request =
+            format!("POST /v1/events HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
         if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
             request.push_str(&format!("Host: {}\r\n", self.intake));
         }
@@ -141,7 +146,13 @@ pub fn eventually<T>(what: &str, mut check: impl FnMut() -> Option<T>) -> T {
 
 /// Returns an event of Dashcam's own format as a line.
 pub fn event(session: &str, number: u64, kind: &str, data: &Value) -> String {
-    event_at(&format!("2026-11-30T15:{:02}:{:02}Z", number / 60 % 60, number % 60), session, number, kind, data)
+    event_at(
+        &format!("2026-11-30T15:{:02}:{:02}Z", number / 60 % 60, number % 60),
+        session,
+        number,
+        kind,
+        data,
+    )
 }
 
 /// Returns an event that happened at `ts`.
@@ -167,7 +178,8 @@ pub fn session(name: &str, turns: u64) -> String {
     for turn in 0..turns {
         let n = turn * 10;
         let call = format!("call-{turn}");
-        lines += &event(name, n + 1, "user.messaged", &serde_json::json!({"text": format!("request {turn}")}));
+        lines +=
+            &event(name, n + 1, "user.messaged", &serde_json::json!({"text": format!("request {turn}")}));
         lines += &event(
             name,
             n + 2,

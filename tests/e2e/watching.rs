@@ -6,7 +6,11 @@ use std::io::Write;
 use crate::program::{Program, eventually, session, write};
 
 fn turns(program: &Program, name: &str) -> Option<u64> {
-    program.json(&["sessions"]).iter().find(|row| row["session"] == name).and_then(|row| row["turns"].as_u64())
+    program
+        .json(&["sessions"])
+        .iter()
+        .find(|row| row["session"] == name)
+        .and_then(|row| row["turns"].as_u64())
 }
 
 #[test]

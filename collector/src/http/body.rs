@@ -13,12 +13,14 @@ const RATIO_FROM_BYTES: u64 = 4 << 20;
 
 /// Returns the body without its content encoding (gzip, zstd or none); the error is what to answer.
 pub(super) fn unpack(headers: &HeaderMap, body: Vec<u8>) -> Result<Vec<u8>, (StatusCode, String)> {
-    let encoding = headers.get(header::CONTENT_ENCODING).map_or("", |value| value.to_str().unwrap_or("?")).trim();
+    let encoding =
+        headers.get(header::CONTENT_ENCODING).map_or("", |value| value.to_str().unwrap_or("?")).trim();
     let packed = body.len() as u64;
     let unpacked = match encoding {
         "" | "identity" => return Ok(body),
         "gzip" | "x-gzip" => read_within_limits(flate2::read::MultiGzDecoder::new(&body[..]), packed),
-        "zstd" => zstd::stream::read::Decoder::new(&body[..]).and_then(|decoder| read_within_limits(decoder, packed)),
+        "zstd" => zstd::stream::read::Decoder::new(&body[..])
+            .and_then(|decoder| read_within_limits(decoder, packed)),
         other => {
             let reason = format!("the content encoding {other:?} is not known; use gzip, zstd or none");
             return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, reason));

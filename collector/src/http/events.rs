@@ -144,7 +144,8 @@ fn read_event(line: &[u8]) -> Result<Event, String> {
 /// An event that the tables know and this process does not remember came before the last start. When the
 /// tables cannot be asked, the event is taken: the projection drops what it knows.
 fn known_in_tables(store: &Store, fresh: &[(u64, u64, Event, &[u8])]) -> FxHashSet<u64> {
-    let asked: Vec<(&str, u64)> = fresh.iter().map(|(_, id, event, _)| (event.session.as_str(), *id)).collect();
+    let asked: Vec<(&str, u64)> =
+        fresh.iter().map(|(_, id, event, _)| (event.session.as_str(), *id)).collect();
     store.known_events(&asked).unwrap_or_else(|error| {
         tracing::warn!(%error, "cannot look for duplicates in the tables");
         FxHashSet::default()

@@ -9,7 +9,9 @@ use axum::response::{IntoResponse, Response};
 pub(super) async fn refuse_browsers(request: Request, next: Next) -> Response {
     let headers = request.headers();
     let from_browser = headers.contains_key(header::ORIGIN)
-        || ["sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest"].iter().any(|name| headers.contains_key(*name));
+        || ["sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest"]
+            .iter()
+            .any(|name| headers.contains_key(*name));
     if from_browser {
         return refuse("requests from a browser are not taken here");
     }
@@ -31,7 +33,8 @@ fn is_loopback_host(host: &str) -> bool {
         Some(rest) => rest.split(']').next().unwrap_or_default(),
         None => host.split(':').next().unwrap_or_default(),
     };
-    name.eq_ignore_ascii_case("localhost") || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+    name.eq_ignore_ascii_case("localhost")
+        || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]
@@ -43,7 +46,14 @@ mod tests {
         for host in ["localhost", "LOCALHOST:4318", "127.0.0.1:4318", "127.8.9.1", "[::1]:4318", "[::1]"] {
             assert!(is_loopback_host(host), "{host}");
         }
-        for host in ["", "evil.example", "127.0.0.1.evil.example:4318", "localhost.evil.example", "0.0.0.0", "[::2]:1"] {
+        for host in [
+            "",
+            "evil.example",
+            "127.0.0.1.evil.example:4318",
+            "localhost.evil.example",
+            "0.0.0.0",
+            "[::2]:1",
+        ] {
             assert!(!is_loopback_host(host), "{host}");
         }
     }

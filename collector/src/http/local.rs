@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{Json, State};
 use axum::response::Response;
 use axum::routing::post;
-use axum::Router;
 use serde::{Deserialize, Serialize};
 
 use crate::Importer;

@@ -45,7 +45,11 @@ pub fn router(store: Store) -> Router {
 ///
 /// # Errors
 /// When the listener fails.
-pub async fn serve(listener: TcpListener, store: Store, stop: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
+pub async fn serve(
+    listener: TcpListener,
+    store: Store,
+    stop: impl Future<Output = ()> + Send + 'static,
+) -> io::Result<()> {
     axum::serve(listener, router(store)).with_graceful_shutdown(stop).await
 }
 

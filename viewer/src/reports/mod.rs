@@ -22,7 +22,7 @@ pub enum Question {
     /// The sessions that a filter lets through.
     Sessions {
         /// The filter.
-        filter: SessionFilter,
+        filter: Box<SessionFilter>,
     },
     /// The events of a session or of one turn.
     Show {

@@ -138,7 +138,7 @@ fn text(rows: &[SessionRow], now: Timestamp) -> String {
         "SESSION", "LAST", "STATUS", "AGENT", "USER", "PROJECT", "TURNS", "TOOLS", "FAILED", "OUT", "TITLE",
     ]);
     for row in rows {
-        let last = row.ended_at.map_or_else(|| "-".to_owned(), |ts| super::table::local_time(ts));
+        let last = row.ended_at.map_or_else(|| "-".to_owned(), super::table::local_time);
         table.row(vec![
             row.session.chars().take(18).collect(),
             last,

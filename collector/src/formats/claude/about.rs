@@ -114,7 +114,8 @@ fn agent_of_only<'a>(stem: &str, agent_id: Option<&'a str>) -> Option<&'a str> {
 }
 
 fn subagent(path: &Path, agent: &str, row_session: Option<&String>, mut about: SessionStarted) -> Described {
-    let parent = folder_session(path).or_else(|| row_session.cloned()).unwrap_or_else(|| "unknown".to_owned());
+    let parent =
+        folder_session(path).or_else(|| row_session.cloned()).unwrap_or_else(|| "unknown".to_owned());
     let meta = read_meta(path);
     about.parent =
         Some(ParentLink { session: parent.clone(), kind: ParentKind::Subagent, call_id: meta.tool_use_id });

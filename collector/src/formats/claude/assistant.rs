@@ -53,7 +53,12 @@ fn tool_called(writer: &mut Writer<'_>, block: &BlockWire, at: usize) {
     let call_id = call_id(writer, block, at);
     let name = block.name.clone().unwrap_or_default();
     let input = copy(block.input.as_deref());
-    let called = ToolCalled { call_id: call_id.clone(), name: name.clone(), input: input.clone(), ..Default::default() };
+    let called = ToolCalled {
+        call_id: call_id.clone(),
+        name: name.clone(),
+        input: input.clone(),
+        ..Default::default()
+    };
     writer.push(Some(call_id.clone()), Body::ToolCalled(called));
     if let Some(input) = input {
         learning::of_call(writer, &name, &call_id, &input);
@@ -90,11 +95,21 @@ fn synthetic(writer: &mut Writer<'_>, wire: &RowWire, blocks: &[BlockWire]) {
         Ok(status @ 400..=599) if word.len() == 3 => Some(status),
         _ => None,
     });
-    writer.push(None, Body::ModelFailed(ModelFailed { error: api_error(Some(text), http_status, None), ..Default::default() }));
+    writer.push(
+        None,
+        Body::ModelFailed(ModelFailed {
+            error: api_error(Some(text), http_status, None),
+            ..Default::default()
+        }),
+    );
 }
 
 /// Returns an error of the API as data.
-pub(super) fn api_error(message: Option<String>, http_status: Option<u16>, kind: Option<String>) -> ErrorInfo {
+pub(super) fn api_error(
+    message: Option<String>,
+    http_status: Option<u16>,
+    kind: Option<String>,
+) -> ErrorInfo {
     let kind = kind.or_else(|| {
         let word = match http_status? {
             401 | 403 => "authentication",
@@ -169,7 +184,9 @@ fn media(wire: &BlockWire) -> Block {
 fn usage(raw: Option<&RawValue>) -> (Usage, Option<serde_json::Value>) {
     let Some(wire) = read::<UsageWire>(raw) else { return (Usage::default(), None) };
     let (write_5m, write_1h) = match &wire.cache_creation {
-        Some(split) if split.ephemeral_5m_input_tokens.is_some() || split.ephemeral_1h_input_tokens.is_some() => {
+        Some(split)
+            if split.ephemeral_5m_input_tokens.is_some() || split.ephemeral_1h_input_tokens.is_some() =>
+        {
             (split.ephemeral_5m_input_tokens, split.ephemeral_1h_input_tokens)
         }
         _ => (wire.cache_creation_input_tokens, None),

@@ -51,7 +51,9 @@ pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire) {
         "skill_listing" => listed(writer, attachment.names.as_deref(), "skill_listing"),
         "dynamic_skill" => listed(writer, attachment.skill_names.as_deref(), "dynamic_skill"),
         "invoked_skills" => invoked(writer, &attachment),
-        "queued_command" if attachment.command_mode.as_deref() == Some("prompt") => queued(writer, &attachment),
+        "queued_command" if attachment.command_mode.as_deref() == Some("prompt") => {
+            queued(writer, &attachment)
+        }
         _ => {}
     }
     context(writer, &attachment, &kind);
@@ -116,7 +118,13 @@ fn invoked(writer: &mut Writer<'_>, attachment: &AttachmentWire) {
             }),
         );
         if let Some(content) = &skill.content {
-            add(writer, ChunkKind::Skill, skill.path.clone().or(Some(name)), "invoked_skills", Json::string(content));
+            add(
+                writer,
+                ChunkKind::Skill,
+                skill.path.clone().or(Some(name)),
+                "invoked_skills",
+                Json::string(content),
+            );
         }
     }
 }
@@ -136,7 +144,11 @@ fn context(writer: &mut Writer<'_>, attachment: &AttachmentWire, kind: &str) {
         "todo_reminder" | "task_reminder" | "plan_mode" | "plan_mode_exit" => ChunkKind::Plan,
         _ => ChunkKind::State,
     };
-    let source = attachment.path.clone().or_else(|| attachment.filename.clone()).or_else(|| attachment.hook_name.clone());
+    let source = attachment
+        .path
+        .clone()
+        .or_else(|| attachment.filename.clone())
+        .or_else(|| attachment.hook_name.clone());
     let rendered: Vec<RenderedWire> = read(attachment.rendered.as_deref()).unwrap_or_default();
     if !rendered.is_empty() {
         for content in rendered.iter().filter_map(|piece| copy(piece.content.as_deref())) {

@@ -18,7 +18,17 @@ struct InputWire {
 pub(super) fn of_call(writer: &mut Writer<'_>, tool: &str, call_id: &str, input: &Json) {
     let is_of_interest = matches!(
         tool,
-        "Skill" | "Task" | "Agent" | "Write" | "Edit" | "MultiEdit" | "Read" | "TodoWrite" | "TaskCreate" | "TaskUpdate" | "ExitPlanMode"
+        "Skill"
+            | "Task"
+            | "Agent"
+            | "Write"
+            | "Edit"
+            | "MultiEdit"
+            | "Read"
+            | "TodoWrite"
+            | "TaskCreate"
+            | "TaskUpdate"
+            | "ExitPlanMode"
     );
     if !is_of_interest {
         return;
@@ -52,7 +62,13 @@ fn of_file(writer: &mut Writer<'_>, tool: &str, call_id: &str, path: Option<Stri
     let is_read = tool == "Read";
     let source = format!("{tool} tool");
     if is_memory(&path) {
-        note(writer, if is_read { Body::MemoryRecalled } else { Body::MemoryWritten }, path, call_id, &source);
+        note(
+            writer,
+            if is_read { Body::MemoryRecalled } else { Body::MemoryWritten },
+            path,
+            call_id,
+            &source,
+        );
     } else if let Some(skill) = skill_of(&path) {
         let kind = match tool {
             "Read" => Body::SkillMatched,

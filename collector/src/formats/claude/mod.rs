@@ -102,7 +102,8 @@ fn map_progress(writer: &mut Writer<'_>, wire: &RowWire) {
     if progress.kind.as_deref() != Some("agent_progress") {
         return;
     }
-    let (Some(agent), Some(mut inner)) = (&progress.agent_id, read::<RowWire>(progress.message.as_deref())) else {
+    let (Some(agent), Some(mut inner)) = (&progress.agent_id, read::<RowWire>(progress.message.as_deref()))
+    else {
         return;
     };
     // The carried message has an id of its own in later rows of this generation; the row's id stands in
@@ -122,7 +123,11 @@ fn map_progress(writer: &mut Writer<'_>, wire: &RowWire) {
 fn start_child(writer: &mut Writer<'_>, parent: &str, call_id: Option<String>) {
     let about = SessionStarted {
         agent: Some("claude-code".to_owned()),
-        parent: Some(ParentLink { session: parent.to_owned(), kind: ParentKind::Subagent, call_id: call_id.clone() }),
+        parent: Some(ParentLink {
+            session: parent.to_owned(),
+            kind: ParentKind::Subagent,
+            call_id: call_id.clone(),
+        }),
         ..Default::default()
     };
     let id = EventId::derived(&[b"claude-code child", writer.session.as_bytes()]);

@@ -2,9 +2,9 @@
 
 use agent_core::{Body, ContextCompacted, ModelFailed, Origin, UserMessaged};
 
+use super::Writer;
 use super::assistant::api_error;
 use super::wire::{CompactWire, ErrorWire, RowWire, millis, read};
-use super::Writer;
 
 pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire) {
     match wire.subtype.as_deref() {
@@ -31,7 +31,8 @@ fn compacted(writer: &mut Writer<'_>, wire: &RowWire) {
 
 fn microcompacted(writer: &mut Writer<'_>, wire: &RowWire) {
     let metadata: CompactWire = read(wire.microcompact_metadata.as_deref()).unwrap_or_default();
-    let after = metadata.pre_tokens.zip(metadata.tokens_saved).map(|(before, saved)| before.saturating_sub(saved));
+    let after =
+        metadata.pre_tokens.zip(metadata.tokens_saved).map(|(before, saved)| before.saturating_sub(saved));
     writer.push(
         None,
         Body::ContextCompacted(ContextCompacted {

@@ -28,8 +28,7 @@ impl Session {
         if before == Some(so_far) {
             return None;
         }
-        let given = [piece.usage.prompt(), piece.usage.output];
-        if given.iter().any(|tokens| tokens.is_some_and(|tokens| tokens > 0)) {
+        if buckets(piece.usage).iter().any(|tokens| tokens.is_some_and(|tokens| tokens > 0)) {
             return Some(reported);
         }
         Some(Figures { usage: growth(before.unwrap_or_default(), so_far), are_more: true })
@@ -54,7 +53,7 @@ impl Session {
             row.reported_cost_picousd = row.reported_cost_picousd.max(Some(cost));
         }
         let Figures { usage, are_more } = figures;
-        set_usage(row, if are_more { before.0.plus(usage) } else { before.0.max(usage) });
+        set_usage(row, if are_more { sum(before.0, usage) } else { before.0.max(usage) });
         row.usage_quality = quality_now(row, before.1, said_quality(piece, usage)).as_str().to_owned();
         let after = counted(row);
         let model = row.model.clone();
@@ -89,10 +88,10 @@ impl Session {
         }
         if after.2 != before.2 {
             self.carry.costs_by_call = true;
-            let more = after.2.unwrap_or(0) - before.2.unwrap_or(0);
-            sums.reported_cost_picousd = Some(sums.reported_cost_picousd.unwrap_or(0) + more);
+            let more = after.2.unwrap_or(0).saturating_sub(before.2.unwrap_or(0));
+            sums.reported_cost_picousd = Some(sums.reported_cost_picousd.unwrap_or(0).saturating_add(more));
         }
-        sums.peak_prompt_tokens = sums.peak_prompt_tokens.max(after.0.prompt());
+        sums.peak_prompt_tokens = sums.peak_prompt_tokens.max(prompt_tokens(after.0));
         let counts = &mut self.carry.quality_counts;
         counts[before.1 as usize] = counts[before.1 as usize].saturating_sub(1);
         counts[after.1 as usize] += 1;
@@ -108,6 +107,7 @@ impl Session {
             ] {
                 add(sum, tokens);
             }
+            add(&mut row.cache_write_tokens, delta.cache_write_1h);
             row.usage_quality = after.1.as_str().to_owned();
         }
     }
@@ -123,7 +123,7 @@ const QUALITIES: [UsageQuality; 5] = [
 
 fn add(sum: &mut Option<u64>, tokens: Option<u64>) {
     if let Some(tokens) = tokens {
-        *sum = Some(sum.unwrap_or(0) + tokens);
+        *sum = Some(sum.unwrap_or(0).saturating_add(tokens));
     }
 }
 
@@ -174,11 +174,39 @@ fn quality_now(row: &ModelCallRow, before: UsageQuality, said: UsageQuality) -> 
         said
     };
     let visible_tokens = row.visible_bytes / 4;
-    let too_small = visible_tokens > PLACEHOLDER_FACTOR * row.output_tokens.unwrap_or(0);
+    let too_small = visible_tokens > PLACEHOLDER_FACTOR.saturating_mul(row.output_tokens.unwrap_or(0));
     match best {
         UsageQuality::Partial | UsageQuality::Placeholder if too_small => UsageQuality::Placeholder,
         UsageQuality::Placeholder => UsageQuality::Partial,
         other => other,
+    }
+}
+
+fn buckets(usage: Usage) -> [Option<u64>; 6] {
+    let Usage { uncached_input, cache_read, cache_write_5m, cache_write_1h, output, reasoning } = usage;
+    [uncached_input, cache_read, cache_write_5m, cache_write_1h, output, reasoning]
+}
+
+/// Returns the size of the prompt. A figure that is absurd stays so and stops nothing.
+fn prompt_tokens(usage: Usage) -> Option<u64> {
+    let mut tokens = None;
+    buckets(usage)[..4].iter().for_each(|&bucket| add(&mut tokens, bucket));
+    tokens
+}
+
+/// Returns both together, bucket by bucket.
+fn sum(a: Usage, b: Usage) -> Usage {
+    let both = |mut a: Option<u64>, b: Option<u64>| {
+        add(&mut a, b);
+        a
+    };
+    Usage {
+        uncached_input: both(a.uncached_input, b.uncached_input),
+        cache_read: both(a.cache_read, b.cache_read),
+        cache_write_5m: both(a.cache_write_5m, b.cache_write_5m),
+        cache_write_1h: both(a.cache_write_1h, b.cache_write_1h),
+        output: both(a.output, b.output),
+        reasoning: both(a.reasoning, b.reasoning),
     }
 }
 

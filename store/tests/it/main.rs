@@ -1,0 +1,6 @@
+//! The store as its users see it: what events mean, prompts that come back, and bad days.
+
+mod bad_days;
+mod meaning;
+mod prompts;
+mod support;

@@ -1,0 +1,102 @@
+use crate::support::Tale;
+
+#[test]
+fn results_find_their_calls_by_id_in_any_order() {
+    let tale = Tale::of(
+        r#"user ask
+           said one id=r1
+           call c1 read {"file_path":"/a"}
+           call c2 run {"command":"ls","timeout":5}
+           said two id=r2
+           result c2 succeeded files
+           result c1 failed none"#,
+    );
+    assert_eq!(tale.tools("s"), [
+        "1 turn=1 read id=c1 input=/a is=failed gave=none ms=4000",
+        "2 turn=1 run id=c2 input=ls is=succeeded gave=files ms=2000",
+    ]);
+    let session = tale.session("s");
+    assert_eq!((session.tool_calls, session.failed_tool_calls, session.first_error_turn), (2, 1, Some(1)));
+    assert_eq!(session.tools, r#"["read","run"]"#);
+}
+
+#[test]
+fn a_second_result_of_a_call_changes_nothing() {
+    let tale = Tale::of(
+        "user ask
+         said one
+         call c1 ls
+         result c1 succeeded first
+         result c1 failed second",
+    );
+    assert_eq!(tale.tools("s"), ["1 turn=1 ls id=c1 is=succeeded gave=first ms=1000"]);
+    let session = tale.session("s");
+    assert_eq!((session.failed_tool_calls, session.events_stored), (0, 5));
+}
+
+#[test]
+fn a_later_revision_of_a_result_takes_its_place() {
+    let tale = Tale::of(
+        "user ask
+         said one
+         call c1 ls
+         result c1 failed first
+         amend 4 result c1 succeeded second",
+    );
+    assert_eq!(tale.tools("s"), ["1 turn=1 ls id=c1 is=succeeded gave=second ms=1000"]);
+    assert_eq!(tale.session("s").failed_tool_calls, 0);
+    assert_eq!(tale.turns("s"), ["1 1.1 user=ask said=one calls=1 error=first"]);
+    assert_eq!(tale.runs("s"), ["1 turns 1-1 task=ask calls=1 is=unknown for=unknown"]);
+}
+
+#[test]
+fn a_result_without_its_call_has_a_row() {
+    let tale = Tale::of("result c9 failed lost");
+    assert_eq!(tale.tools("s"), ["1 turn=1 (call not in the source) id=c9 is=failed gave=lost"]);
+    assert_eq!((tale.session("s").tool_calls, tale.session("s").failed_tool_calls), (0, 1));
+}
+
+#[test]
+fn a_call_told_twice_is_one_call_and_an_id_used_again_is_another() {
+    let tale = Tale::of(
+        "user ask
+         said one
+         call c1 ls
+         call c1 ls
+         result c1 succeeded first
+         said two
+         call c1 cat
+         result c1 failed second",
+    );
+    assert_eq!(tale.tools("s"), [
+        "1 turn=1 ls id=c1 is=succeeded gave=first ms=2000",
+        "2 turn=2 cat id=c1 is=failed gave=second ms=1000",
+    ]);
+    assert_eq!(tale.session("s").tool_calls, 2);
+}
+
+#[test]
+fn a_call_without_a_result_has_no_status() {
+    let tale = Tale::of("user ask\n said one\n call c1 ls");
+    assert_eq!(tale.tools("s"), ["1 turn=1 ls id=c1"]);
+}
+
+#[test]
+fn what_is_not_success_is_failure_but_unknown_is_neither() {
+    let tale = Tale::of(
+        "user ask
+         said one
+         call c1 a
+         result c1 rejected
+         call c2 b
+         result c2 cancelled
+         call c3 c
+         result c3",
+    );
+    assert_eq!(tale.tools("s"), [
+        "1 turn=1 a id=c1 is=rejected ms=1000",
+        "2 turn=1 b id=c2 is=cancelled ms=1000",
+        "3 turn=1 c id=c3 is=unknown ms=1000",
+    ]);
+    assert_eq!(tale.session("s").failed_tool_calls, 2);
+}
