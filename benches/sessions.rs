@@ -150,9 +150,20 @@ fn prompts(folder: &Path) -> anyhow::Result<()> {
     let logical: usize = bodies.iter().map(Vec::len).sum();
     let data = folder.join("prompts-data");
     drop(import_all(&data, &files)?);
-    let on_disk = folder_bytes(&data)?;
+    let whole = folder_bytes(&data)?;
+    let bare = folder.join("bare");
+    std::fs::create_dir_all(&bare)?;
+    Recorder::open(&bare.join("run.jsonl"), "bare")?
+        .record(agent_core::Body::UserMessaged(Default::default()))?;
+    drop(import_all(&folder.join("bare-data"), &bare)?);
+    let on_disk = whole - folder_bytes(&folder.join("bare-data"))?;
     println!(
-        "| prompts of 200 turns on disk (journal and tables) | {} kB | {} kB of prompts | 1/{} |",
+        "| a data folder with prompts of 200 turns | {} kB | {} kB with one event | |",
+        whole / 1000,
+        (whole - on_disk) / 1000
+    );
+    println!(
+        "| prompts of 200 turns on disk (the folder less its size with one event) | {} kB | {} kB of prompts | 1/{} |",
         on_disk / 1000,
         logical / 1000,
         logical as u64 / on_disk

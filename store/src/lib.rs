@@ -10,9 +10,9 @@ pub mod secret;
 mod store;
 
 pub use journal::{Committed, Journal, JournalError, JournalWriter, Opened, Position, Record, RecordKind};
-pub use projection::{ProjectionError, event_identity};
 pub use live::{SourceCursor, record_hash};
-pub use projection::tables::{ModelCallRow, RunRow, SessionRow, SourceRow, ToolCallRow, TurnRow};
-pub use query::*;
 pub use mapper::{Mapped, Mapper, Mappers, Row, Source, SourceId, Unread};
+pub use projection::tables::{ModelCallRow, RunRow, SessionRow, SourceRow, ToolCallRow, TurnRow};
+pub use projection::{ProjectionError, event_identity};
+pub use query::*;
 pub use store::{Change, Store, StoreError};

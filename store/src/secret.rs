@@ -15,7 +15,8 @@ pub fn random_bytes() -> io::Result<[u8; 32]> {
 /// Writes a file that only its owner can read, whole or not at all.
 pub fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
     let unfinished = path.with_extension("unfinished");
-    let mut file = OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(&unfinished)?;
+    let mut file =
+        OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(&unfinished)?;
     file.write_all(content)?;
     file.sync_all()?;
     fs::rename(&unfinished, path)?;

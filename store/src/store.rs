@@ -9,7 +9,7 @@ use duckdb::Connection;
 use tokio::sync::{oneshot, watch};
 
 use crate::live::LiveState;
-use crate::projection::{Progress, Projection, SESSIONS_IN_MEMORY, Worker};
+use crate::projection::{Progress, Projection, SESSIONS_IN_MEMORY, Worker, damage_mark, mark_damaged};
 use crate::readers::Readers;
 use crate::{
     Committed, Journal, JournalError, JournalWriter, Mappers, Position, ProjectionError, Record, RecordKind,
@@ -177,7 +177,11 @@ impl Store {
 
     /// Makes the tables again from the journal in a file beside the old one and puts it in its place.
     /// Returns how many records were read. `progress` is told how many are done and how many there are.
-    pub fn rebuild(folder: &Path, mappers: Mappers, progress: &mut dyn FnMut(u64, u64)) -> Result<u64, StoreError> {
+    pub fn rebuild(
+        folder: &Path,
+        mappers: Mappers,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<u64, StoreError> {
         let _lock = lock(folder)?;
         let (journal, _) = Journal::open(&folder.join("journal"))?;
         rebuild(folder, &journal, &Arc::new(mappers), progress)?;
@@ -271,7 +275,11 @@ impl Store {
         &self,
         query: impl FnOnce(&Connection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        self.inner.readers.with(query)
+        self.inner.readers.with(query).inspect_err(|error| {
+            if matches!(error, StoreError::Projection(error) if error.is_damage()) {
+                mark_damaged(&database_path(&self.inner.folder));
+            }
+        })
     }
 
     fn live(&self) -> MutexGuard<'_, LiveState> {
@@ -311,8 +319,13 @@ fn lock(folder: &Path) -> Result<File, StoreError> {
         let path = path.clone();
         move |cause| StoreError::Io { action, path, cause }
     };
-    let mut file =
-        File::options().create(true).truncate(false).read(true).write(true).open(&path).map_err(fail("open"))?;
+    let mut file = File::options()
+        .create(true)
+        .truncate(false)
+        .read(true)
+        .write(true)
+        .open(&path)
+        .map_err(fail("open"))?;
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
@@ -329,8 +342,18 @@ fn database_path(folder: &Path) -> PathBuf {
     folder.join("dashcam.duckdb")
 }
 
-fn open_projection(folder: &Path, journal: &Journal, mappers: &Arc<Mappers>) -> Result<Projection, StoreError> {
+fn open_projection(
+    folder: &Path,
+    journal: &Journal,
+    mappers: &Arc<Mappers>,
+) -> Result<Projection, StoreError> {
     let path = database_path(folder);
+    let mark = damage_mark(&path);
+    if mark.exists() {
+        tracing::warn!("the tables were found damaged; making them again from the journal");
+        set_aside(&path)?;
+        fs::remove_file(&mark).map_err(|cause| StoreError::Io { action: "remove", path: mark, cause })?;
+    }
     match Projection::open(&path, journal, mappers, SESSIONS_IN_MEMORY) {
         Ok(Some(projection)) if projection.position() <= journal.last() => return Ok(projection),
         Ok(Some(_)) => tracing::warn!("the tables are ahead of the journal; making them again"),
@@ -343,14 +366,21 @@ fn open_projection(folder: &Path, journal: &Journal, mappers: &Arc<Mappers>) -> 
     }
     rebuild(folder, journal, mappers, &mut |_, _| {})?;
     let projection = Projection::open(&path, journal, mappers, SESSIONS_IN_MEMORY)?;
-    projection.ok_or_else(|| StoreError::Stopped("the tables that were just made are of another version".into()))
+    projection
+        .ok_or_else(|| StoreError::Stopped("the tables that were just made are of another version".into()))
 }
 
 /// Keeps a file that cannot be opened under another name, so that it can be looked at.
 fn set_aside(path: &Path) -> Result<(), StoreError> {
-    for (from, to) in [(path.to_owned(), path.with_extension("broken")), (wal(path), wal(&path.with_extension("broken")))] {
+    for (from, to) in
+        [(path.to_owned(), path.with_extension("broken")), (wal(path), wal(&path.with_extension("broken")))]
+    {
         if from.exists() {
-            fs::rename(&from, &to).map_err(|cause| StoreError::Io { action: "set aside", path: from, cause })?;
+            fs::rename(&from, &to).map_err(|cause| StoreError::Io {
+                action: "set aside",
+                path: from,
+                cause,
+            })?;
         }
     }
     Ok(())

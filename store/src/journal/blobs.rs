@@ -38,14 +38,16 @@ impl Blobs {
     /// Returns the content with `hash`, verified.
     pub(super) fn get(&self, hash: &[u8]) -> Result<Vec<u8>, JournalError> {
         let lost = |path: &Path, what: String| JournalError::BlobLost { path: path.to_owned(), what };
-        let hash: [u8; 32] = hash.try_into().map_err(|_| lost(&self.0, "its name is not 32 bytes".to_owned()))?;
+        let hash: [u8; 32] =
+            hash.try_into().map_err(|_| lost(&self.0, "its name is not 32 bytes".to_owned()))?;
         let hash = blake3::Hash::from_bytes(hash);
         let path = self.path(&hash);
         let stored = fs::read(&path).map_err(|cause| match cause.kind() {
             io::ErrorKind::NotFound => lost(&path, "there is no such file".to_owned()),
             _ => JournalError::Io { action: "read", path: path.clone(), cause },
         })?;
-        let content = zstd::stream::decode_all(&stored[..]).map_err(|error| lost(&path, error.to_string()))?;
+        let content =
+            zstd::stream::decode_all(&stored[..]).map_err(|error| lost(&path, error.to_string()))?;
         if blake3::hash(&content) == hash {
             Ok(content)
         } else {

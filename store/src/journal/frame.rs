@@ -140,7 +140,8 @@ pub(super) struct Frame {
 impl Frame {
     /// Decompresses and verifies a commit; the error says what does not hold.
     pub(super) fn open(key: &[u8; 32], header: &Header, stored: &[u8]) -> Result<Self, String> {
-        let raw = zstd::bulk::decompress(stored, header.raw_len as usize).map_err(|error| error.to_string())?;
+        let raw =
+            zstd::bulk::decompress(stored, header.raw_len as usize).map_err(|error| error.to_string())?;
         let digests_len = header.count as usize * DIGEST_LEN;
         let (digests, records) = raw.split_at_checked(digests_len).ok_or("it is shorter than its digests")?;
         if commit_hash(key, header.first, header.count, &header.before, digests) != header.hash {
@@ -152,7 +153,10 @@ impl Frame {
             let (record, len) = Encoded::read(&records[at..]).ok_or("a record in it cannot be read")?;
             let erased = record.kind == super::record::RecordKind::Erased;
             if !erased && digest(key, &records[at..at + len]) != *kept {
-                return Err(format!("record {} does not fit its digest", header.first.0 + starts.len() as u64));
+                return Err(format!(
+                    "record {} does not fit its digest",
+                    header.first.0 + starts.len() as u64
+                ));
             }
             starts.push(u32::try_from(digests_len + at).map_err(|_| "it is too long")?);
             at += len;
@@ -172,7 +176,13 @@ fn digest(key: &[u8; 32], record: &[u8]) -> [u8; DIGEST_LEN] {
     blake3::keyed_hash(key, record).as_bytes()[..DIGEST_LEN].try_into().expect("the hash is longer")
 }
 
-fn commit_hash(key: &[u8; 32], first: Position, count: u32, before: &CommitHash, digests: &[u8]) -> CommitHash {
+fn commit_hash(
+    key: &[u8; 32],
+    first: Position,
+    count: u32,
+    before: &CommitHash,
+    digests: &[u8],
+) -> CommitHash {
     let mut hasher = blake3::Hasher::new_keyed(key);
     hasher.update(before);
     hasher.update(&first.0.to_le_bytes());

@@ -65,8 +65,14 @@ impl Segment {
         if magic != *FILE_MAGIC {
             return Err(JournalError::NotAJournal { path: path.to_owned() });
         }
-        let mut segment =
-            Self { path: path.to_owned(), len: FILE_MAGIC.len() as u64, index: Vec::new(), first, last: None, file };
+        let mut segment = Self {
+            path: path.to_owned(),
+            len: FILE_MAGIC.len() as u64,
+            index: Vec::new(),
+            first,
+            last: None,
+            file,
+        };
         segment.walk(file_len, key).map_err(fail)?;
         let tail = if segment.len == file_len { Tail::Clean } else { Tail::Torn(file_len - segment.len) };
         Ok((segment, tail))
@@ -163,10 +169,11 @@ impl Segment {
 
     /// Cuts off what stands after the last whole commit.
     pub(super) fn cut_to_len(&self) -> Result<(), JournalError> {
-        self.file
-            .set_len(self.len)
-            .and_then(|()| self.file.sync_all())
-            .map_err(|cause| JournalError::Io { action: "cut", path: self.path.clone(), cause })
+        self.file.set_len(self.len).and_then(|()| self.file.sync_all()).map_err(|cause| JournalError::Io {
+            action: "cut",
+            path: self.path.clone(),
+            cause,
+        })
     }
 
     /// Returns where the commit stands that holds `position`, or held it, when that is in this file.
@@ -208,7 +215,9 @@ impl Segment {
     /// Reads bytes at `from` of the commit at `offset`.
     fn read_at(&self, bytes: &mut [u8], from: u64, offset: u64) -> Result<(), JournalError> {
         self.file.read_exact_at(bytes, from).map_err(|cause| match cause.kind() {
-            io::ErrorKind::UnexpectedEof => self.damaged(offset, "the file ends in the middle of it".to_owned()),
+            io::ErrorKind::UnexpectedEof => {
+                self.damaged(offset, "the file ends in the middle of it".to_owned())
+            }
             _ => JournalError::Io { action: "read", path: self.path.clone(), cause },
         })
     }

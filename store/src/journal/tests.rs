@@ -197,8 +197,15 @@ fn a_blob_that_is_gone_or_changed_is_named_and_loses_one_record() {
     let huge = vec![7; blobs::BLOB_FROM + 1];
     let (journal, _, writer) = open(folder.path());
     writer.append(vec![record(1, &huge), record(2, b"small")]).expect("appended");
-    let blob = fs::read_dir(folder.path().join("blobs")).expect("a folder").next().expect("a blob").expect("a blob").path();
-    for bytes in [Some(b"no zstd".to_vec()), Some(zstd::bulk::compress(b"other", 1).expect("compressed")), None] {
+    let blob = fs::read_dir(folder.path().join("blobs"))
+        .expect("a folder")
+        .next()
+        .expect("a blob")
+        .expect("a blob")
+        .path();
+    for bytes in
+        [Some(b"no zstd".to_vec()), Some(zstd::bulk::compress(b"other", 1).expect("compressed")), None]
+    {
         match bytes {
             Some(bytes) => fs::write(&blob, bytes).expect("written"),
             None => fs::remove_file(&blob).expect("removed"),

@@ -206,7 +206,12 @@ impl Log {
         let hash;
         let is_blob = record.bytes.len() > BLOB_FROM;
         let content = if is_blob {
-            hash = self.journal.inner.blobs.put(&record.bytes).map_err(|cause| self.fail("write a blob of", cause))?;
+            hash = self
+                .journal
+                .inner
+                .blobs
+                .put(&record.bytes)
+                .map_err(|cause| self.fail("write a blob of", cause))?;
             &hash[..]
         } else {
             &record.bytes[..]
@@ -222,7 +227,11 @@ impl Log {
         Ok(())
     }
 
-    fn finish_frame(&mut self, bytes: &mut Vec<u8>, frames: &mut Vec<(Header, u64)>) -> Result<(), JournalError> {
+    fn finish_frame(
+        &mut self,
+        bytes: &mut Vec<u8>,
+        frames: &mut Vec<(Header, u64)>,
+    ) -> Result<(), JournalError> {
         let start = bytes.len();
         let header = self
             .builder

@@ -46,6 +46,31 @@ pub enum ProjectionError {
     Journal(#[from] crate::JournalError),
 }
 
+impl ProjectionError {
+    /// Returns whether bytes of the file are not what was written: then it has to be made again.
+    pub(crate) fn is_damage(&self) -> bool {
+        // DuckDB has no code for it; the words are those of the version that is checked at the opening.
+        match self {
+            Self::Database { cause, .. } | Self::Query(cause) => {
+                cause.to_string().contains("Corrupt database file")
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Has the file at `path` made again at the next opening: DuckDB finds damage only where it reads.
+pub(crate) fn mark_damaged(path: &Path) {
+    if let Err(error) = std::fs::write(damage_mark(path), b"") {
+        tracing::warn!(%error, "the damage was not written down; `dashcam rebuild` mends it");
+    }
+}
+
+/// Returns the file that says that the one at `path` is damaged.
+pub(crate) fn damage_mark(path: &Path) -> PathBuf {
+    path.with_extension("damaged")
+}
+
 /// What was found at the opening.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Found {
@@ -67,6 +92,7 @@ pub(super) fn open(path: &Path, mapping: &str) -> Result<(Connection, Found), Pr
         .execute_batch(
             "SET enable_external_access = false;
              SET disabled_compression_methods = 'dict_fsst';
+             SET disabled_optimizers = 'statistics_propagation,compressed_materialization';
              SET checkpoint_threshold = '1GB';",
         )
         .map_err(fail)?;
@@ -88,7 +114,8 @@ fn settings() -> duckdb::Result<Config> {
         .access_mode(AccessMode::ReadWrite)?
         .enable_autoload_extension(false)?
         .max_memory(MEMORY_LIMIT)?
-        .threads(2)
+        .threads(2)?
+        .with("default_block_size", "16384")
 }
 
 fn check_library(connection: &Connection) -> Result<(), ProjectionError> {

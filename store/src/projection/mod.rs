@@ -15,9 +15,10 @@ mod worker;
 mod tests;
 
 pub use database::ProjectionError;
+pub(crate) use database::{damage_mark, mark_damaged};
 pub(crate) use worker::{Progress, Worker};
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use agent_core::{Body, Event, EventId, SessionStarted};
@@ -40,6 +41,7 @@ const EVENTS_IN_MEMORY: u64 = 100_000;
 
 /// Reads the journal's records in order and keeps the tables as they say.
 pub(crate) struct Projection {
+    path: PathBuf,
     connection: Connection,
     journal: Journal,
     mappers: Arc<Mappers>,
@@ -81,6 +83,7 @@ impl Projection {
             Found::Outdated => return Ok(None),
         }
         let mut projection = Self {
+            path: path.to_owned(),
             connection,
             journal: journal.clone(),
             mappers: Arc::clone(mappers),
@@ -110,7 +113,8 @@ impl Projection {
         self.roots.clear();
         self.next_key = 1;
         let position: String =
-            self.connection.query_row("SELECT value FROM main.meta WHERE key = 'position'", [], |row| row.get(0))?;
+            self.connection
+                .query_row("SELECT value FROM main.meta WHERE key = 'position'", [], |row| row.get(0))?;
         self.position = Position(position.parse().unwrap_or(0));
         self.load_keys()
     }
@@ -141,7 +145,12 @@ impl Projection {
 
     /// Goes on after records that the journal has lost, and says which: what came in later is not to wait for
     /// what will not come back. Returns the last of them.
-    fn skip_lost(&mut self, first: Position, last: Position, error: JournalError) -> Result<Position, ProjectionError> {
+    fn skip_lost(
+        &mut self,
+        first: Position,
+        last: Position,
+        error: JournalError,
+    ) -> Result<Position, ProjectionError> {
         let Some(end) = self.journal.end_of_loss(first, &error) else { return Err(error.into()) };
         let end = end.min(last);
         tracing::error!(first = first.0, last = end.0, %error, "the journal has lost records");
@@ -153,13 +162,19 @@ impl Projection {
         Ok(end)
     }
 
+    /// Returns the file of the tables.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Moves what the tables hold from the write-ahead log into the file.
     pub(crate) fn checkpoint(&self) -> duckdb::Result<()> {
         self.connection.execute_batch("CHECKPOINT")
     }
 
     fn load_keys(&mut self) -> duckdb::Result<()> {
-        let mut statement = self.connection.prepare("SELECT session_key, session, root FROM main.sessions")?;
+        let mut statement =
+            self.connection.prepare("SELECT session_key, session, root FROM main.sessions")?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             let (key, name): (u32, String) = (row.get(0)?, row.get(1)?);
@@ -228,7 +243,9 @@ impl Projection {
         let mut mapped = std::mem::take(&mut self.mapped);
         mapped.clear();
         match mappers.get(&source.format) {
-            Some(mapper) => mapper.map(&source, Row { number: record.number, bytes: &record.bytes }, &mut mapped),
+            Some(mapper) => {
+                mapper.map(&source, Row { number: record.number, bytes: &record.bytes }, &mut mapped)
+            }
             None => mapped.unread.push(crate::Unread(format!("no mapper for the format {}", source.format))),
         }
         let (mut stored, mut duplicates) = (0, 0);
@@ -397,7 +414,9 @@ impl Projection {
         if id.0 == 0 {
             return Ok(None);
         }
-        let Some(row) = select_one::<SourceRow>(&self.connection, "source_id", id.0)? else { return Ok(None) };
+        let Some(row) = select_one::<SourceRow>(&self.connection, "source_id", id.0)? else {
+            return Ok(None);
+        };
         let opened = Position(row.opened);
         let record = match self.journal.read(opened) {
             Ok(record) => record,
@@ -415,7 +434,9 @@ impl Projection {
         }
         let mut touched: Vec<u32> = self.touched.drain().collect();
         touched.sort_unstable();
-        touched.retain(|key| self.sessions.get_mut(key).is_some_and(|(_, session)| session.flush(&mut self.batch)));
+        touched.retain(|key| {
+            self.sessions.get_mut(key).is_some_and(|(_, session)| session.flush(&mut self.batch))
+        });
         for open in self.sources.values_mut().filter(|open| open.changed) {
             if open.written {
                 self.batch.delete::<SourceRow>(&format!("source_id = {}", open.row.source_id));

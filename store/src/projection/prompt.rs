@@ -130,7 +130,8 @@ impl PromptState {
     pub(super) fn rewind(&self, carry: &mut PromptCarry, position: u64) {
         let mark = |part: u32| self.parts.get(part as usize);
         let is_later = |part: u32| mark(part).is_some_and(|mark| mark.position > position);
-        let drops_request = carry.history.iter().any(|part| is_later(part) && mark(part).is_some_and(|mark| mark.is_request));
+        let drops_request =
+            carry.history.iter().any(|part| is_later(part) && mark(part).is_some_and(|mark| mark.is_request));
         if drops_request {
             carry.history.retain(|part| !is_later(part));
         }
@@ -184,7 +185,8 @@ impl PromptState {
         place: PartPlace,
         batch: &mut Batch,
     ) -> u32 {
-        let identity = recorded_identity(&used.hash, used.kind.as_str(), used.source.as_deref(), used.reason.as_deref());
+        let identity =
+            recorded_identity(&used.hash, used.kind.as_str(), used.source.as_deref(), used.reason.as_deref());
         if let Some(&part) = self.recorded.get(&identity) {
             return part;
         }
@@ -213,7 +215,13 @@ impl PromptState {
     }
 
     /// Writes down the prompt of a call that now begins.
-    pub(super) fn snapshot(carry: &mut PromptCarry, session_key: u32, turn: u32, call: u32, batch: &mut Batch) {
+    pub(super) fn snapshot(
+        carry: &mut PromptCarry,
+        session_key: u32,
+        turn: u32,
+        call: u32,
+        batch: &mut Batch,
+    ) {
         let again = carry.sent.take().filter(|(of_turn, _)| *of_turn == turn).map(|(_, sent)| sent);
         let pending = carry.pending.take().or(again);
         carry.sent = pending.clone().map(|pending| (turn, pending));

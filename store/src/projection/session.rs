@@ -260,7 +260,13 @@ impl Session {
     }
 
     /// Writes down that the event is in, and where.
-    fn keep(&mut self, event: &Event, turn: u32, place: Place, context: &mut Context<'_>) -> duckdb::Result<()> {
+    fn keep(
+        &mut self,
+        event: &Event,
+        turn: u32,
+        place: Place,
+        context: &mut Context<'_>,
+    ) -> duckdb::Result<()> {
         let id = super::event_identity(event);
         let fact = event.fact.as_deref().map(hash64);
         let step = event.step.as_deref().map(hash64);
@@ -339,20 +345,26 @@ impl Session {
                 self.set_defaults(defaults);
                 self.next_call_begins()
             }
-            Body::ModelRequested(_) | Body::PromptAssembled(_) => self.next_call_begins(),
+            Body::ModelRequested(_) | Body::PromptAssembled(_) => {
+                self.carry.awaits_usage = false;
+                self.next_call_begins()
+            }
             Body::UserMessaged(message) => self.user_messaged(event, message),
             Body::UserInterrupted(_) => self.interrupted(context)?,
             Body::ModelResponded(piece) => {
-                let Some(turn) = self.model_responded(event, piece, context)? else { return Ok(self.carry.turn) };
+                let Some(turn) = self.model_responded(event, piece, context)? else {
+                    return Ok(self.carry.turn);
+                };
                 turn
             }
             Body::ModelFailed(failure) => self.model_failed(event, failure, context),
             Body::ToolCalled(call) => self.tool_called(event, call, place, context)?,
             Body::ToolEnded(end) => self.tool_ended(event, end, place, context)?,
             Body::ContextCompacted(compacted) => self.compacted(compacted),
-            Body::ContextAdded(_) | Body::ChunkDefined(_) | Body::MemoryRecalled(_) | Body::SkillListed(_) => {
-                self.input_turn()
-            }
+            Body::ContextAdded(_)
+            | Body::ChunkDefined(_)
+            | Body::MemoryRecalled(_)
+            | Body::SkillListed(_) => self.input_turn(),
             body => {
                 self.take_words(body);
                 self.carry.turn
@@ -376,7 +388,13 @@ impl Session {
 
     /// Takes in a later revision of an event: figures and results take its place, and nothing begins by it.
     /// What stands in the prompt stays as it was first seen.
-    fn amend(&mut self, event: &Event, turn: u32, place: Place, context: &mut Context<'_>) -> duckdb::Result<u32> {
+    fn amend(
+        &mut self,
+        event: &Event,
+        turn: u32,
+        place: Place,
+        context: &mut Context<'_>,
+    ) -> duckdb::Result<u32> {
         match &event.body {
             Body::ModelResponded(piece) => self.amend_response(event, turn, piece, context)?,
             Body::ToolEnded(end) => self.amend_result(event, end, place, context)?,

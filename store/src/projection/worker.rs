@@ -129,6 +129,9 @@ fn run(
         }
         if let Err(error) = catch_up(&mut projection, last, state, &mut since_checkpoint) {
             state.fail(&error);
+            if error.is_damage() {
+                super::mark_damaged(projection.path());
+            }
             // A full disk, say, may pass: what the tables hold is whole, and the next try goes on from there.
             if let Err(error) = projection.start_from_tables() {
                 tracing::error!(%error, "the projection has ended");

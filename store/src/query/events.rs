@@ -75,12 +75,12 @@ impl Store {
         self.read(|connection| {
             for (session, identities) in by_session {
                 let key: Option<u32> = connection
-                    .prepare("SELECT max(session_key) FROM main.sessions WHERE session = ?")?
+                    .prepare_cached("SELECT max(session_key) FROM main.sessions WHERE session = ?")?
                     .query_row([session], |row| row.get(0))?;
                 let Some(key) = key else { continue };
                 let list = identities.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
                 let sql = format!("SELECT id FROM main.events WHERE session_key = {key} AND id IN ({list})");
-                let mut statement = connection.prepare(&sql)?;
+                let mut statement = connection.prepare_cached(&sql)?;
                 let mut rows = statement.query([])?;
                 while let Some(row) = rows.next()? {
                     known.insert(row.get(0)?);
@@ -92,7 +92,8 @@ impl Store {
 
     /// Returns the events of a turn.
     pub fn turn_events(&self, session_key: u32, turn: u32) -> Result<Vec<FullEvent>, StoreError> {
-        let rows: Vec<EventRow> = self.select("session_key = ? AND turn = ? ORDER BY n", [session_key, turn])?;
+        let rows: Vec<EventRow> =
+            self.select("session_key = ? AND turn = ? ORDER BY n", [session_key, turn])?;
         let mut hydrator = Hydrator::new(self);
         rows.iter().map(|row| hydrator.full(row)).collect()
     }
@@ -104,7 +105,8 @@ impl Store {
 
     /// Returns the records that the events of a turn came from, each once.
     pub fn turn_records(&self, session_key: u32, turn: u32) -> Result<Vec<RawRecord>, StoreError> {
-        let rows: Vec<EventRow> = self.select("session_key = ? AND turn = ? ORDER BY n", [session_key, turn])?;
+        let rows: Vec<EventRow> =
+            self.select("session_key = ? AND turn = ? ORDER BY n", [session_key, turn])?;
         let mut positions: Vec<u64> = rows.iter().map(|row| row.position).collect();
         positions.dedup();
         positions.into_iter().map(|position| self.raw_record(Position(position))).collect()
@@ -124,7 +126,13 @@ impl Store {
         Ok(self.select("source_id = ?", [id.0])?.pop())
     }
 
-    fn event_rows(&self, session_key: u32, turn: Option<u32>, from: u32, to: u32) -> Result<Vec<EventRow>, StoreError> {
+    fn event_rows(
+        &self,
+        session_key: u32,
+        turn: Option<u32>,
+        from: u32,
+        to: u32,
+    ) -> Result<Vec<EventRow>, StoreError> {
         match turn {
             None => self.select("session_key = ? AND n >= ? AND n < ? ORDER BY n", [session_key, from, to]),
             Some(turn) => self.select(
@@ -136,9 +144,10 @@ impl Store {
 
     fn next_event(&self, session_key: u32, turn: Option<u32>, from: u32) -> Result<Option<u32>, StoreError> {
         let of_turn = turn.map_or(String::new(), |turn| format!(" AND turn = {turn}"));
-        let sql = format!("SELECT min(n) FROM {} WHERE session_key = ? AND n >= ?{of_turn}", EventRow::full_name());
+        let sql =
+            format!("SELECT min(n) FROM {} WHERE session_key = ? AND n >= ?{of_turn}", EventRow::full_name());
         self.read(|connection| {
-            Ok(connection.prepare(&sql)?.query_row([session_key, from], |row| row.get(0))?)
+            Ok(connection.prepare_cached(&sql)?.query_row([session_key, from], |row| row.get(0))?)
         })
     }
 }
@@ -178,9 +187,9 @@ impl<'a> Hydrator<'a> {
         let record = self.store.journal().read(position)?;
         let unreadable = |reason: String| StoreError::Unreadable { position: position.0, reason };
         match record.kind {
-            RecordKind::Event => {
-                Event::from_json(&record.bytes).map(|event| vec![event]).map_err(|error| unreadable(error.to_string()))
-            }
+            RecordKind::Event => Event::from_json(&record.bytes)
+                .map(|event| vec![event])
+                .map_err(|error| unreadable(error.to_string())),
             RecordKind::Source => serde_json::from_slice(&record.bytes)
                 .map(|source| vec![started_event(&source)])
                 .map_err(|error| unreadable(error.to_string())),

@@ -97,7 +97,8 @@ impl SessionFilter {
 }
 
 /// What the list is sorted by, newest first; sessions without times come last.
-pub(super) const LIST_ORDER: &str = "coalesce(epoch_us(s.ended_at), epoch_us(s.started_at), -9223372036854775808)";
+pub(super) const LIST_ORDER: &str =
+    "coalesce(epoch_us(s.ended_at), epoch_us(s.started_at), -9223372036854775808)";
 
 #[derive(Default)]
 struct Conditions {
@@ -129,16 +130,15 @@ impl Conditions {
         let since = Timestamp::from_micros(now.micros() - RUNNING_WITHIN_MS * 1000);
         match status {
             "running" => self.add("s.status = 'unknown' AND s.ended_at >= ?", [timestamp(since)]),
-            "unknown" => self.add(
-                "s.status = 'unknown' AND (s.ended_at IS NULL OR s.ended_at < ?)",
-                [timestamp(since)],
-            ),
+            "unknown" => self
+                .add("s.status = 'unknown' AND (s.ended_at IS NULL OR s.ended_at < ?)", [timestamp(since)]),
             other => self.equal("s.status", Some(other)),
         }
     }
 
     fn text(&mut self, text: &str) {
-        let pattern = Value::Text(format!("%{}%", text.replace('!', "!!").replace('%', "!%").replace('_', "!_")));
+        let pattern =
+            Value::Text(format!("%{}%", text.replace('!', "!!").replace('%', "!%").replace('_', "!_")));
         let like = |column: &str| format!("{column} ILIKE ? ESCAPE '!'");
         let columns = [
             like("s.title"),

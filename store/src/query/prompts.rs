@@ -81,9 +81,9 @@ impl Store {
     }
 
     fn prompt_row(&self, session_key: u32, turn: u32, call: u32) -> Result<PromptRow, StoreError> {
-        self.select("session_key = ? AND turn = ? AND call = ?", [session_key, turn, call])?
-            .pop()
-            .ok_or_else(|| StoreError::NotFound { what: "prompt of turn", name: format!("{turn}, call {call}") })
+        self.select("session_key = ? AND turn = ? AND call = ?", [session_key, turn, call])?.pop().ok_or_else(
+            || StoreError::NotFound { what: "prompt of turn", name: format!("{turn}, call {call}") },
+        )
     }
 
     fn parts_of(&self, session_key: u32, prompt: &PromptRow) -> Result<Vec<PartRow>, StoreError> {
@@ -91,13 +91,18 @@ impl Store {
             position: 0,
             reason: format!("the part list {:?} of turn {} is damaged", prompt.parts, prompt.turn),
         })?;
-        let (Some(low), Some(high)) = (ranges.iter().min(), ranges.iter().max()) else { return Ok(Vec::new()) };
+        let (Some(low), Some(high)) = (ranges.iter().min(), ranges.iter().max()) else {
+            return Ok(Vec::new());
+        };
         let rows: Vec<PartRow> =
             self.select("session_key = ? AND part BETWEEN ? AND ? ORDER BY part", [session_key, low, high])?;
-        let by_number = |part: u32| rows.binary_search_by_key(&part, |row| row.part).ok().map(|at| rows[at].clone());
+        let by_number =
+            |part: u32| rows.binary_search_by_key(&part, |row| row.part).ok().map(|at| rows[at].clone());
         ranges
             .iter()
-            .map(|part| by_number(part).ok_or_else(|| StoreError::NotFound { what: "part", name: part.to_string() }))
+            .map(|part| {
+                by_number(part).ok_or_else(|| StoreError::NotFound { what: "part", name: part.to_string() })
+            })
             .collect()
     }
 
@@ -120,12 +125,21 @@ impl Store {
         let body_hash = body.finalize().to_hex().to_string();
         let damaged = (body_hash != expected)
             .then(|| format!("the bytes hash to {body_hash}, but {expected} was recorded"));
-        let left_out = row.left_out.as_deref().map_or_else(Vec::new, |text| serde_json::from_str(text).unwrap_or_default());
+        let left_out = row
+            .left_out
+            .as_deref()
+            .map_or_else(Vec::new, |text| serde_json::from_str(text).unwrap_or_default());
         let fidelity = if damaged.is_none() { Fidelity::Exact } else { Fidelity::Partial };
         Ok(Prompt { fidelity, missing, body_hash, damaged, chunks, left_out })
     }
 
-    fn rebuilt(&self, session_key: u32, turn: u32, call: u32, parts: &[PartRow]) -> Result<Prompt, StoreError> {
+    fn rebuilt(
+        &self,
+        session_key: u32,
+        turn: u32,
+        call: u32,
+        parts: &[PartRow],
+    ) -> Result<Prompt, StoreError> {
         let calls: Vec<ModelCallRow> =
             self.select("session_key = ? AND turn = ? AND call = ?", [session_key, turn, call])?;
         let model = calls.first().and_then(|call| call.model.clone());
@@ -198,7 +212,8 @@ impl BodyWriter {
 
     fn add(&mut self, part: &PartRow, event: &Event) {
         if let Body::ContextAdded(added) = &event.body
-            && let (Some(slot @ ("system" | "tools")), Some(content)) = (added.slot.as_deref(), &added.content)
+            && let (Some(slot @ ("system" | "tools")), Some(content)) =
+                (added.slot.as_deref(), &added.content)
             && self.stage == Stage::Front
         {
             self.frame(&format!(",\"{slot}\":"));
@@ -226,11 +241,14 @@ impl BodyWriter {
     fn blocks(&mut self, body: &Body) -> Vec<Json> {
         match body {
             Body::UserMessaged(message) => {
-                let text = (!message.text.is_empty()).then(|| Json::of(&json!({"type": "text", "text": message.text})));
+                let text = (!message.text.is_empty())
+                    .then(|| Json::of(&json!({"type": "text", "text": message.text})));
                 let media: Vec<Json> = message.media.iter().filter_map(|block| self.block(block)).collect();
                 text.into_iter().chain(media).collect()
             }
-            Body::ModelResponded(piece) => piece.content.iter().filter_map(|block| self.block(block)).collect(),
+            Body::ModelResponded(piece) => {
+                piece.content.iter().filter_map(|block| self.block(block)).collect()
+            }
             Body::ToolCalled(call) => {
                 let input = call.input.as_ref().map_or("{}", Json::get);
                 let text = format!(

@@ -41,7 +41,7 @@ impl Store {
         );
         let parameters = [duckdb::types::Value::UInt(session_key), text(&pattern)];
         self.read(|connection| {
-            let mut statement = connection.prepare(&sql)?;
+            let mut statement = connection.prepare_cached(&sql)?;
             let mut rows = statement.query(duckdb::params_from_iter(parameters))?;
             let mut turns = Vec::new();
             while let Some(row) = rows.next()? {
@@ -60,7 +60,7 @@ impl Store {
             FROM behavior.turns WHERE session_key = ?1"
         );
         self.read(|connection| {
-            Ok(connection.prepare(&sql)?.query_row([session_key, turn], |row| {
+            Ok(connection.prepare_cached(&sql)?.query_row([session_key, turn], |row| {
                 Ok(TurnsAround {
                     last: row.get::<_, Option<u32>>(0)?.unwrap_or(0),
                     error_before: row.get(1)?,
@@ -117,7 +117,7 @@ impl Store {
             "SELECT parent, count(*)::UBIGINT FROM main.sessions WHERE parent IN ({marks}) GROUP BY parent"
         );
         self.read(|connection| {
-            let mut statement = connection.prepare(&sql)?;
+            let mut statement = connection.prepare_cached(&sql)?;
             let mut rows = statement.query(duckdb::params_from_iter(sessions))?;
             let mut counts = FxHashMap::default();
             while let Some(row) = rows.next()? {

@@ -56,7 +56,7 @@ impl Store {
             limit + 1
         );
         let mut sessions = self.read(|connection| {
-            let mut statement = connection.prepare(&sql)?;
+            let mut statement = connection.prepare_cached(&sql)?;
             let mut rows = statement.query(duckdb::params_from_iter(parameters))?;
             let mut sessions = Vec::new();
             while let Some(row) = rows.next()? {
@@ -76,7 +76,7 @@ impl Store {
         let (condition, parameters) = filter.condition(now);
         let sql = format!("SELECT count(*) FROM main.sessions s WHERE {condition}");
         self.read(|connection| {
-            let mut statement = connection.prepare(&sql)?;
+            let mut statement = connection.prepare_cached(&sql)?;
             Ok(statement.query_row(duckdb::params_from_iter(parameters), |row| row.get(0))?)
         })
     }
@@ -89,7 +89,7 @@ impl Store {
             prefixed(SessionRow::COLUMNS)
         );
         let mut found = self.read(|connection| {
-            let mut statement = connection.prepare(&sql)?;
+            let mut statement = connection.prepare_cached(&sql)?;
             let mut rows = statement.query([prefix, prefix, prefix])?;
             let mut found = Vec::new();
             while let Some(row) = rows.next()? {
@@ -103,7 +103,8 @@ impl Store {
         }
         // A sub-agent's session is named after its parent's: the parent's own prefix means the parent.
         let first = found[0].session.clone();
-        let family_only = found.iter().all(|row| row.session == first || row.session.starts_with(&format!("{first}/")));
+        let family_only =
+            found.iter().all(|row| row.session == first || row.session.starts_with(&format!("{first}/")));
         if found.len() == 1 || first == prefix || family_only {
             return Ok(found.swap_remove(0));
         }
@@ -118,7 +119,7 @@ impl Store {
     fn count_prefix(&self, prefix: &str) -> Result<usize, StoreError> {
         self.read(|connection| {
             let sql = "SELECT count(*) FROM main.sessions WHERE starts_with(session, ?)";
-            Ok(connection.prepare(sql)?.query_row([prefix], |row| row.get(0))?)
+            Ok(connection.prepare_cached(sql)?.query_row([prefix], |row| row.get(0))?)
         })
     }
 
@@ -127,7 +128,7 @@ impl Store {
         let sql =
             format!("SELECT {} FROM main.sessions s WHERE s.session_key = ?", prefixed(SessionRow::COLUMNS));
         self.read(|connection| {
-            let mut statement = connection.prepare(&sql)?;
+            let mut statement = connection.prepare_cached(&sql)?;
             let mut rows = statement.query([session_key])?;
             match rows.next()? {
                 Some(row) => Ok(SessionRow::read(row, 0)?),
@@ -140,14 +141,24 @@ impl Store {
     /// be set to. `column` is one of `user`, `agent`, `project`, `models`, `tools`.
     pub fn session_values(&self, column: FilterColumn) -> Result<Vec<(String, u64)>, StoreError> {
         let sql = match column {
-            FilterColumn::User => "SELECT user, count(*) FROM main.sessions WHERE user IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 200",
-            FilterColumn::Agent => "SELECT agent, count(*) FROM main.sessions WHERE agent IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 200",
-            FilterColumn::Project => "SELECT project, count(*) FROM main.sessions WHERE project IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 200",
-            FilterColumn::Models => "SELECT models, count(*) FROM main.sessions WHERE models <> '[]' GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 200",
-            FilterColumn::Tools => "SELECT tools, count(*) FROM main.sessions WHERE tools <> '[]' GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 200",
+            FilterColumn::User => {
+                "SELECT user, count(*) FROM main.sessions WHERE user IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 200"
+            }
+            FilterColumn::Agent => {
+                "SELECT agent, count(*) FROM main.sessions WHERE agent IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 200"
+            }
+            FilterColumn::Project => {
+                "SELECT project, count(*) FROM main.sessions WHERE project IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 200"
+            }
+            FilterColumn::Models => {
+                "SELECT models, count(*) FROM main.sessions WHERE models <> '[]' GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 200"
+            }
+            FilterColumn::Tools => {
+                "SELECT tools, count(*) FROM main.sessions WHERE tools <> '[]' GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 200"
+            }
         };
         let counted = self.read(|connection| {
-            let mut statement = connection.prepare(sql)?;
+            let mut statement = connection.prepare_cached(sql)?;
             let mut rows = statement.query([])?;
             let mut counted: Vec<(String, u64)> = Vec::new();
             while let Some(row) = rows.next()? {
@@ -155,7 +166,11 @@ impl Store {
             }
             Ok(counted)
         })?;
-        Ok(if matches!(column, FilterColumn::Models | FilterColumn::Tools) { each_name(counted) } else { counted })
+        Ok(if matches!(column, FilterColumn::Models | FilterColumn::Tools) {
+            each_name(counted)
+        } else {
+            counted
+        })
     }
 }
 

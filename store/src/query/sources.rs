@@ -44,7 +44,7 @@ impl Store {
         )?;
         let children = "SELECT session FROM main.sessions WHERE session = ? OR parent = ? AND starts_with(session, ? || '/') ORDER BY session_key";
         let sessions = self.read(|connection| {
-            let mut statement = connection.prepare(children)?;
+            let mut statement = connection.prepare_cached(children)?;
             let mut rows = statement.query([&source.session, &source.session, &source.session])?;
             let mut sessions = Vec::new();
             while let Some(row) = rows.next()? {
@@ -82,7 +82,7 @@ impl Store {
                 (SELECT count(*) FROM main.sources), (SELECT count(*) FROM main.unread),
                 (SELECT coalesce(sum(events_missing), 0)::UBIGINT FROM main.sessions)";
         self.read(|connection| {
-            Ok(connection.prepare(sql)?.query_row([], |row| {
+            Ok(connection.prepare_cached(sql)?.query_row([], |row| {
                 Ok(StoreReport {
                     sessions: row.get::<_, i64>(0)?.unsigned_abs(),
                     events: row.get::<_, i64>(1)?.unsigned_abs(),

@@ -188,7 +188,7 @@ impl Store {
             WHERE session_key = ? AND part BETWEEN low AND high GROUP BY kind ORDER BY min(part)"
         );
         let mut sums = self.read(|connection| {
-            let mut statement = connection.prepare(&sql)?;
+            let mut statement = connection.prepare_cached(&sql)?;
             let mut rows = statement.query([session_key])?;
             let mut sums = Vec::new();
             while let Some(row) = rows.next()? {

@@ -64,7 +64,7 @@ impl Store {
     pub fn last_turn(&self, session_key: u32) -> Result<u32, StoreError> {
         self.read(|connection| {
             let sql = "SELECT coalesce(max(turn), 0) FROM behavior.turns WHERE session_key = ?";
-            Ok(connection.prepare(sql)?.query_row([session_key], |row| row.get(0))?)
+            Ok(connection.prepare_cached(sql)?.query_row([session_key], |row| row.get(0))?)
         })
     }
 
@@ -97,7 +97,7 @@ impl Store {
             kind.condition()
         );
         self.read(|connection| {
-            Ok(connection.prepare(&sql)?.query_row([session_key, turn], |row| row.get(0))?)
+            Ok(connection.prepare_cached(&sql)?.query_row([session_key, turn], |row| row.get(0))?)
         })
     }
 
@@ -109,7 +109,7 @@ impl Store {
                 UNION ALL SELECT turn FROM behavior.turns WHERE session_key = ? AND native = ?)";
         self.read(|connection| {
             let parameters = duckdb::params![session_key, name, session_key, name, session_key, name];
-            Ok(connection.prepare(sql)?.query_row(parameters, |row| row.get(0))?)
+            Ok(connection.prepare_cached(sql)?.query_row(parameters, |row| row.get(0))?)
         })
     }
 
@@ -123,7 +123,7 @@ impl Store {
                 count(user_preview)::UBIGINT, count(*) FILTER (compacted)::UBIGINT
             FROM behavior.turns WHERE session_key = ? GROUP BY (turn - 1) // ? ORDER BY 1";
         self.read(|connection| {
-            let mut statement = connection.prepare(sql)?;
+            let mut statement = connection.prepare_cached(sql)?;
             let mut rows = statement.query([session_key, width])?;
             let mut bars = Vec::new();
             while let Some(row) = rows.next()? {
@@ -150,7 +150,7 @@ impl Store {
     ) -> Result<Vec<T>, StoreError> {
         let sql = format!("SELECT {} FROM {} WHERE {condition}", T::COLUMNS, T::full_name());
         self.read(|connection| {
-            let mut statement = connection.prepare(&sql)?;
+            let mut statement = connection.prepare_cached(&sql)?;
             let mut rows = statement.query(parameters)?;
             let mut found = Vec::new();
             while let Some(row) = rows.next()? {

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use agent_core::{
     Block, Body, ContextAdded, ContextCompacted, EndReason, Ended, Event, EventId, Json, ModelFailed,
-    ModelResponded, Origin, ParentKind, ParentLink, PicoUsd, RunStarted, SessionStarted, SessionTitled, Status,
-    Timestamp, ToolCalled, ToolEnded, ToolStatus, TurnStarted, Usage, UsageQuality, UserInterrupted, UserMessaged,
+    ModelResponded, Origin, ParentKind, ParentLink, PicoUsd, RunStarted, SessionStarted, SessionTitled,
+    Status, Timestamp, ToolCalled, ToolEnded, ToolStatus, TurnStarted, Usage, UsageQuality, UserInterrupted,
+    UserMessaged,
 };
 use store::{Mapped, Mapper, Mappers, Record, RecordKind, Row, SessionRow, Source, SourceId, Store, Unread};
 
@@ -75,8 +76,11 @@ pub fn dump(folder: &Path) -> Vec<String> {
     let connection = duckdb::Connection::open(folder.join("dashcam.duckdb")).expect("it opens");
     let names = "SELECT schema_name || '.' || table_name FROM duckdb_tables() ORDER BY 1";
     let mut statement = connection.prepare(names).expect("SQL");
-    let tables: Vec<String> =
-        statement.query_map([], |row| row.get(0)).expect("tables").map(|name| name.expect("a name")).collect();
+    let tables: Vec<String> = statement
+        .query_map([], |row| row.get(0))
+        .expect("tables")
+        .map(|name| name.expect("a name"))
+        .collect();
     let mut lines = Vec::new();
     for table in tables {
         let sql = format!("SELECT CAST(t AS VARCHAR) FROM {table} t ORDER BY 1");
@@ -102,14 +106,14 @@ pub fn dump(folder: &Path) -> Vec<String> {
 /// `seq=N` its number, `fact=F` its fact.
 pub struct Tale {
     pub store: Store,
-    pub folder: tempfile::TempDir,
+    _folder: tempfile::TempDir,
     told: BTreeMap<String, Vec<Event>>,
 }
 
 impl Tale {
     pub fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        Self { store: open(folder.path()), folder, told: BTreeMap::new() }
+        Self { store: open(folder.path()), _folder: folder, told: BTreeMap::new() }
     }
 
     /// Returns a store that was told of one session, `s`.
@@ -280,7 +284,9 @@ fn said(text: String, words: &Words<'_>) -> ModelResponded {
             ..Default::default()
         },
         usage_so_far: far,
-        usage_quality: words.named("quality").map(|quality| UsageQuality::from_word(quality).expect("a quality")),
+        usage_quality: words
+            .named("quality")
+            .map(|quality| UsageQuality::from_word(quality).expect("a quality")),
         finish_reason: words.has("end").then(|| "end_turn".to_owned()),
         last_piece: words.has("last"),
         reported_cost_usd: words.named("cost").map(|cost| PicoUsd::from_decimal(cost).expect("money")),
@@ -302,7 +308,9 @@ fn ended(status: &str, words: &Words<'_>) -> Ended {
 
 /// Returns the only file of the journal.
 pub fn journal_file(folder: &Path) -> PathBuf {
-    let files = std::fs::read_dir(folder.join("journal")).expect("a folder").map(|entry| entry.expect("a file").path());
+    let files = std::fs::read_dir(folder.join("journal"))
+        .expect("a folder")
+        .map(|entry| entry.expect("a file").path());
     let mut files = files.filter(|path| path.extension().is_some_and(|extension| extension == "journal"));
     let file = files.next().expect("there is one");
     assert!(files.next().is_none(), "there is one only");

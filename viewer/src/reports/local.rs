@@ -47,7 +47,9 @@ async fn ask(State(store): State<Store>, Json(request): Json<AskRequest>) -> Res
         let answered = answer(&store, &request.question, request.style, &mut out);
         let flushed = out.flush();
         let last = match (answered, flushed) {
-            (Ok(notes), Ok(())) => frame(NOTES, &serde_json::to_vec(&notes).expect("notes have string keys only")),
+            (Ok(notes), Ok(())) => {
+                frame(NOTES, &serde_json::to_vec(&notes).expect("notes have string keys only"))
+            }
             (Err(error), _) => frame(ERROR, error.to_string().as_bytes()),
             // Whoever asked has gone.
             (Ok(_), Err(_)) => return,
@@ -72,7 +74,9 @@ struct FrameWriter(Sender<Bytes>);
 impl Write for FrameWriter {
     fn write(&mut self, content: &[u8]) -> io::Result<usize> {
         let content = &content[..content.len().min(PIECE_BYTES)];
-        self.0.blocking_send(frame(OUTPUT, content)).map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?;
+        self.0
+            .blocking_send(frame(OUTPUT, content))
+            .map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?;
         Ok(content.len())
     }
 

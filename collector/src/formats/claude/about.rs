@@ -65,9 +65,10 @@ pub(super) fn is_claude_code(head: &[u8]) -> bool {
             return true;
         }
     }
-    // A pasted picture can fill the head with one row: its keys at the start tell.
-    let start = String::from_utf8_lossy(&head[..head.len().min(2000)]);
-    start.contains("\"parentUuid\":") && start.contains("\"sessionId\":")
+    // A pasted picture can fill the head with one row, which the head cuts off: its keys at the start tell.
+    let cut = head.rsplit(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii_start();
+    let start = String::from_utf8_lossy(&cut[..cut.len().min(2000)]);
+    start.starts_with("{\"") && start.contains("\"parentUuid\":") && start.contains("\"sessionId\":")
 }
 
 fn is_own(row: &HeadWire) -> bool {
@@ -99,23 +100,21 @@ pub(super) fn describe(path: &Path, head: &[u8]) -> Described {
     let place = path.to_string_lossy();
     about.user = about.cwd.as_deref().and_then(user_in).or_else(|| user_in(&place)).map(str::to_owned);
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    if let Some(agent) = stem.strip_prefix("agent-").or(agent_of_only(&stem, agent_id.as_deref())) {
-        return subagent(path, agent, sessions.first(), about);
+    let by_folder = folder_session(path);
+    if let Some(agent) = stem.strip_prefix("agent-")
+        && (by_folder.is_some() || agent_id.as_deref() == Some(agent))
+    {
+        let parent =
+            by_folder.or_else(|| sessions.into_iter().next()).unwrap_or_else(|| "unknown".to_owned());
+        return subagent(path, agent, parent, about);
     }
-    let named = is_uuid(&stem) && sessions.contains(&stem);
-    let session = if named { Some(stem.clone()) } else { sessions.into_iter().next() };
+    // The file is the session, whatever rows of other sessions it took over; only a copy under another name
+    // is known by its rows.
+    let session = if is_uuid(&stem) { None } else { sessions.into_iter().next() };
     Described { session: session.unwrap_or(stem), about }
 }
 
-/// A file whose rows all carry an agent's id is a sub-agent's, whatever its name; only one in a folder of
-/// sub-agents is taken for such, since a main file may hold rows of agents too.
-fn agent_of_only<'a>(stem: &str, agent_id: Option<&'a str>) -> Option<&'a str> {
-    stem.contains("subagent").then_some(agent_id)?
-}
-
-fn subagent(path: &Path, agent: &str, row_session: Option<&String>, mut about: SessionStarted) -> Described {
-    let parent =
-        folder_session(path).or_else(|| row_session.cloned()).unwrap_or_else(|| "unknown".to_owned());
+fn subagent(path: &Path, agent: &str, parent: String, mut about: SessionStarted) -> Described {
     let meta = read_meta(path);
     about.parent =
         Some(ParentLink { session: parent.clone(), kind: ParentKind::Subagent, call_id: meta.tool_use_id });
@@ -128,11 +127,9 @@ fn subagent(path: &Path, agent: &str, row_session: Option<&String>, mut about: S
 
 /// Returns the session whose folder the file stands in: `<session>/subagents/...`.
 fn folder_session(path: &Path) -> Option<String> {
-    path.ancestors()
-        .skip(1)
-        .filter_map(|folder| folder.file_name())
-        .map(|name| name.to_string_lossy().into_owned())
-        .find(|name| is_uuid(name))
+    let subagents =
+        path.ancestors().find(|folder| folder.file_name().is_some_and(|name| name == "subagents"))?;
+    Some(subagents.parent()?.file_name()?.to_string_lossy().into_owned())
 }
 
 #[derive(Default, Deserialize)]

@@ -19,7 +19,8 @@ pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire) {
         return synthetic(writer, wire, &blocks);
     }
     let response_id = message.id.clone().or_else(|| wire.request_id.clone()).or_else(|| wire.uuid.clone());
-    let (usage, usage_raw) = usage(message.usage.as_deref());
+    let usage = usage(message.usage.as_deref());
+    let content = content(writer, &blocks, message.content.as_deref());
     let quality = match (usage.is_empty(), &message.stop_reason) {
         (true, _) => UsageQuality::Missing,
         (false, Some(_)) => UsageQuality::Final,
@@ -32,18 +33,17 @@ pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire) {
             model: message.model,
             response_id,
             request_id: wire.request_id.clone(),
-            content: blocks.iter().map(block).collect(),
+            content,
             finish_reason: message.stop_reason,
             usage,
             usage_quality: Some(quality),
-            usage_raw,
             ..Default::default()
         }),
     );
     for (at, wire_block) in blocks.iter().enumerate() {
         match wire_block.kind.as_deref() {
             Some("tool_use" | "server_tool_use" | "mcp_tool_use") => tool_called(writer, wire_block, at),
-            Some(kind) if kind.ends_with("_tool_result") => provider_result(writer, wire_block),
+            _ if is_result(wire_block) => provider_result(writer, wire_block),
             _ => {}
         }
     }
@@ -67,7 +67,7 @@ fn tool_called(writer: &mut Writer<'_>, block: &BlockWire, at: usize) {
 
 /// A call without an id (seen in sanitised files) gets one from its row.
 fn call_id(writer: &Writer<'_>, block: &BlockWire, at: usize) -> String {
-    block.id.clone().unwrap_or_else(|| format!("{}#{at}", writer.step.as_deref().unwrap_or("row")))
+    block.id.clone().unwrap_or_else(|| writer.name_of(&at.to_string()))
 }
 
 /// The result of a tool that the provider runs stands in the response itself.
@@ -91,17 +91,21 @@ fn synthetic(writer: &mut Writer<'_>, wire: &RowWire, blocks: &[BlockWire]) {
     if !is_error {
         return;
     }
-    let http_status = text.split(|c: char| !c.is_ascii_digit()).find_map(|word| match word.parse::<u16>() {
-        Ok(status @ 400..=599) if word.len() == 3 => Some(status),
-        _ => None,
-    });
+    let http_status = http_status(&text);
     writer.push(
         None,
         Body::ModelFailed(ModelFailed {
-            error: api_error(Some(text), http_status, None),
+            error: api_error(Some(text), http_status, read(wire.error.as_deref())),
             ..Default::default()
         }),
     );
+}
+
+/// Returns the HTTP status that stands behind the words "API Error: ", where there is one.
+fn http_status(text: &str) -> Option<u16> {
+    let (_, rest) = text.split_once("API Error: ")?;
+    let word = rest.split(|c: char| !c.is_ascii_digit()).next()?;
+    word.parse().ok().filter(|status| (400..=599).contains(status))
 }
 
 /// Returns an error of the API as data.
@@ -134,24 +138,32 @@ pub(super) fn blocks(content: Option<&RawValue>) -> Vec<BlockWire> {
     let Some(content) = content else { return Vec::new() };
     if content.get().starts_with('"') {
         let text: Option<String> = read(Some(content));
-        return vec![BlockWire {
-            kind: Some("text".to_owned()),
-            text,
-            thinking: None,
-            id: None,
-            name: None,
-            input: None,
-            tool_use_id: None,
-            content: None,
-            is_error: None,
-            source: None,
-        }];
+        return vec![BlockWire { kind: Some("text".to_owned()), text, ..Default::default() }];
     }
     read(Some(content)).unwrap_or_default()
 }
 
-/// Returns a block in the words of the events.
-pub(super) fn block(wire: &BlockWire) -> Block {
+/// Returns the pieces of a response. Results in it are told by events of their own.
+fn content(writer: &Writer<'_>, blocks: &[BlockWire], raw: Option<&RawValue>) -> Vec<Block> {
+    let pieces = blocks.iter().enumerate().filter(|(_, wire)| !is_result(wire));
+    pieces
+        .map(|(at, wire)| match wire.kind.as_deref() {
+            Some("tool_use" | "server_tool_use" | "mcp_tool_use") => Block::ToolUse {
+                call_id: call_id(writer, wire, at),
+                name: wire.name.clone().unwrap_or_default(),
+            },
+            _ => block(wire, raw, at),
+        })
+        .collect()
+}
+
+/// Returns whether a block is the result of a tool that the provider ran.
+fn is_result(wire: &BlockWire) -> bool {
+    wire.tool_use_id.is_some() && wire.kind.as_deref().is_some_and(|kind| kind.ends_with("_tool_result"))
+}
+
+/// Returns a block in the words of the events; it is the one at `at` in the list `raw`.
+pub(super) fn block(wire: &BlockWire, raw: Option<&RawValue>, at: usize) -> Block {
     match wire.kind.as_deref() {
         Some("text") => Block::Text { text: wire.text.clone().unwrap_or_default() },
         Some("thinking") => {
@@ -159,12 +171,13 @@ pub(super) fn block(wire: &BlockWire) -> Block {
             Block::Reasoning { hidden: text.is_empty(), text }
         }
         Some("redacted_thinking") => Block::Reasoning { text: String::new(), hidden: true },
-        Some("tool_use" | "server_tool_use" | "mcp_tool_use") => Block::ToolUse {
-            call_id: wire.id.clone().unwrap_or_default(),
-            name: wire.name.clone().unwrap_or_default(),
-        },
         Some("image" | "document") => media(wire),
-        other => Block::other(&Json::of(&serde_json::json!({"type": other, "text": wire.text}))),
+        kind => {
+            // Rare, and so read once more: most lists hold no such block.
+            let whole = read::<Vec<Box<RawValue>>>(raw).and_then(|mut list| list.drain(..).nth(at));
+            let whole = copy(whole.as_deref()).unwrap_or_else(|| Json::of(&kind));
+            Block::other(&whole)
+        }
     }
 }
 
@@ -181,23 +194,19 @@ fn media(wire: &BlockWire) -> Block {
     Block::Media { media_type: source.media_type.unwrap_or_default(), bytes }
 }
 
-fn usage(raw: Option<&RawValue>) -> (Usage, Option<serde_json::Value>) {
-    let Some(wire) = read::<UsageWire>(raw) else { return (Usage::default(), None) };
-    let (write_5m, write_1h) = match &wire.cache_creation {
-        Some(split)
-            if split.ephemeral_5m_input_tokens.is_some() || split.ephemeral_1h_input_tokens.is_some() =>
-        {
-            (split.ephemeral_5m_input_tokens, split.ephemeral_1h_input_tokens)
-        }
-        _ => (wire.cache_creation_input_tokens, None),
-    };
-    let usage = Usage {
+fn usage(raw: Option<&RawValue>) -> Usage {
+    let Some(wire) = read::<UsageWire>(raw) else { return Usage::default() };
+    let split = wire.cache_creation.unwrap_or_default();
+    // What the split by time to live does not name was written for the shorter one.
+    let unnamed = wire
+        .cache_creation_input_tokens
+        .map(|total| total.saturating_sub(split.ephemeral_1h_input_tokens.unwrap_or(0)));
+    Usage {
         uncached_input: wire.input_tokens,
         cache_read: wire.cache_read_input_tokens,
-        cache_write_5m: write_5m,
-        cache_write_1h: write_1h,
+        cache_write_5m: unnamed.max(split.ephemeral_5m_input_tokens),
+        cache_write_1h: split.ephemeral_1h_input_tokens,
         output: wire.output_tokens,
         reasoning: wire.output_tokens_details.and_then(|details| details.thinking_tokens),
-    };
-    (usage, None)
+    }
 }

@@ -1,10 +1,12 @@
 //! Attachment rows: what versions from 2.1.92 on write down of the rest of the context.
 
-use agent_core::{Body, ChunkKind, ContextAdded, Json, LearningNote, UserMessaged};
+use agent_core::{Body, ChunkKind, ContextAdded, Json, LearningNote, Origin, UserMessaged};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::wire::{RowWire, read};
+use super::assistant::{block, blocks};
+use super::user::origin_of_tag;
+use super::wire::{OriginWire, RowWire, read};
 use super::{Writer, copy};
 
 type Raw = Option<Box<RawValue>>;
@@ -25,6 +27,8 @@ struct AttachmentWire {
     skills: Option<Vec<SkillWire>>,
     prompt: Raw,
     command_mode: Option<String>,
+    origin: Raw,
+    is_meta: Option<bool>,
     text: Option<String>,
     snippet: Option<String>,
     hook_name: Option<String>,
@@ -51,9 +55,7 @@ pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire) {
         "skill_listing" => listed(writer, attachment.names.as_deref(), "skill_listing"),
         "dynamic_skill" => listed(writer, attachment.skill_names.as_deref(), "dynamic_skill"),
         "invoked_skills" => invoked(writer, &attachment),
-        "queued_command" if attachment.command_mode.as_deref() == Some("prompt") => {
-            queued(writer, &attachment)
-        }
+        "queued_command" => return queued(writer, wire, &attachment),
         _ => {}
     }
     context(writer, &attachment, &kind);
@@ -65,7 +67,11 @@ fn prompt_snapshot(writer: &mut Writer<'_>, attachment: &AttachmentWire) {
         ("system", ChunkKind::System, &attachment.system_prompt),
         ("tools", ChunkKind::ToolSchema, &attachment.tools),
     ] {
-        if let Some(content) = copy(content.as_deref()) {
+        let content = match kind {
+            ChunkKind::System => system_blocks(content.as_deref()),
+            _ => copy(content.as_deref()),
+        };
+        if let Some(content) = content {
             writer.push(
                 None,
                 Body::ContextAdded(ContextAdded {
@@ -79,6 +85,26 @@ fn prompt_snapshot(writer: &mut Writer<'_>, attachment: &AttachmentWire) {
             );
         }
     }
+}
+
+/// The runtime's mark between the fixed and the changing part of the system prompt; it is not sent.
+const BOUNDARY: &str = "__SYSTEM_PROMPT_DYNAMIC_BOUNDARY__";
+
+/// Returns the system prompt as the request holds it: a list of text blocks.
+fn system_blocks(raw: Option<&RawValue>) -> Option<Json> {
+    let Some(parts) = read::<Vec<Box<RawValue>>>(raw) else { return copy(raw) };
+    let blocks: Vec<String> = parts
+        .iter()
+        .filter_map(|part| match read::<String>(Some(part)) {
+            Some(text) if text.trim() == BOUNDARY => None,
+            Some(text) => {
+                let text = text.replace(BOUNDARY, "");
+                Some(Json::of(&serde_json::json!({"type": "text", "text": text})).get().to_owned())
+            }
+            None => Some(part.get().to_owned()),
+        })
+        .collect();
+    Json::parse(format!("[{}]", blocks.join(","))).ok()
 }
 
 fn memory(writer: &mut Writer<'_>, attachment: &AttachmentWire) {
@@ -117,7 +143,8 @@ fn invoked(writer: &mut Writer<'_>, attachment: &AttachmentWire) {
                 ..Default::default()
             }),
         );
-        if let Some(content) = &skill.content {
+        // What was rendered for the request says the same once more.
+        if let (Some(content), None) = (&skill.content, &attachment.rendered) {
             add(
                 writer,
                 ChunkKind::Skill,
@@ -129,11 +156,26 @@ fn invoked(writer: &mut Writer<'_>, attachment: &AttachmentWire) {
     }
 }
 
-/// A message that the user typed while the agent worked.
-fn queued(writer: &mut Writer<'_>, attachment: &AttachmentWire) {
-    let Some(prompt) = copy(attachment.prompt.as_deref()) else { return };
-    let text = prompt.to_display();
-    writer.push(None, Body::UserMessaged(UserMessaged { text, ..Default::default() }));
+/// A message that came in while the agent worked: the user's, or a notice of the runtime's.
+fn queued(writer: &mut Writer<'_>, wire: &RowWire, attachment: &AttachmentWire) {
+    let blocks = blocks(attachment.prompt.as_deref());
+    let texts: Vec<&str> = blocks.iter().filter_map(|block| block.text.as_deref()).collect();
+    let media = blocks.iter().enumerate().filter(|(_, block)| block.text.is_none());
+    let media: Vec<_> = media.map(|(at, wire)| block(wire, attachment.prompt.as_deref(), at)).collect();
+    let text = texts.join("\n\n");
+    if text.is_empty() && media.is_empty() {
+        return;
+    }
+    let kind = read::<OriginWire>(attachment.origin.as_deref()).and_then(|origin| origin.kind);
+    let is_persons = attachment.command_mode.as_deref() == Some("prompt")
+        && attachment.is_meta != Some(true)
+        && matches!(kind.as_deref(), None | Some("human" | "cli" | "user"))
+        && origin_of_tag(&text).is_none();
+    let origin = (!is_persons).then_some(Origin::Injected);
+    writer.push(
+        wire.uuid.clone(),
+        Body::UserMessaged(UserMessaged { origin, text, media, ..Default::default() }),
+    );
 }
 
 /// What the attachment puts before the model, where it says so.
@@ -151,7 +193,7 @@ fn context(writer: &mut Writer<'_>, attachment: &AttachmentWire, kind: &str) {
         .or_else(|| attachment.hook_name.clone());
     let rendered: Vec<RenderedWire> = read(attachment.rendered.as_deref()).unwrap_or_default();
     if !rendered.is_empty() {
-        for content in rendered.iter().filter_map(|piece| copy(piece.content.as_deref())) {
+        for content in rendered.iter().flat_map(|piece| pieces(piece.content.as_deref())) {
             add(writer, part, source.clone(), kind, content);
         }
         return;
@@ -167,6 +209,14 @@ fn context(writer: &mut Writer<'_>, attachment: &AttachmentWire, kind: &str) {
     };
     if let Some(text) = text {
         add(writer, part, source, kind, text);
+    }
+}
+
+/// Returns the blocks of a message's content; text alone is one.
+fn pieces(content: Option<&RawValue>) -> Vec<Json> {
+    match read::<Vec<Box<RawValue>>>(content) {
+        Some(blocks) => blocks.iter().map(|block| Json::copy(block)).collect(),
+        None => copy(content).into_iter().collect(),
     }
 }
 

@@ -4,6 +4,7 @@ use agent_core::{Body, ContextCompacted, ModelFailed, Origin, UserMessaged};
 
 use super::Writer;
 use super::assistant::api_error;
+use super::user::origin_of_tag;
 use super::wire::{CompactWire, ErrorWire, RowWire, millis, read};
 
 pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire) {
@@ -77,8 +78,6 @@ fn refused(writer: &mut Writer<'_>, wire: &RowWire) {
 
 fn local_command(writer: &mut Writer<'_>, wire: &RowWire) {
     let Some(text) = read::<String>(wire.content.as_deref()) else { return };
-    writer.push(
-        None,
-        Body::UserMessaged(UserMessaged { origin: Some(Origin::CommandOutput), text, ..Default::default() }),
-    );
+    let origin = origin_of_tag(&text).unwrap_or(Origin::CommandOutput);
+    writer.push(None, Body::UserMessaged(UserMessaged { origin: Some(origin), text, ..Default::default() }));
 }

@@ -1,77 +1,119 @@
 //! User rows: what a person typed, what the runtime put in, and the results of tools.
 
-use agent_core::{Block, Body, ErrorInfo, Origin, ToolEnded, ToolStatus, UserInterrupted, UserMessaged};
+use agent_core::{Block, Body, Origin, UserInterrupted, UserMessaged};
 
+use super::Writer;
 use super::assistant::{block, blocks};
-use super::wire::{BlockWire, MessageWire, OriginWire, RowWire, ToolUseResultWire, millis, read};
-use super::{Writer, copy, learning};
+use super::learning;
+use super::wire::{MessageWire, OriginWire, RowWire, read};
+
+mod result;
 
 const INTERRUPTED: &str = "[Request interrupted by user]";
-const INTERRUPTED_TOOL: &str = "[Request interrupted by user for tool use]";
+pub(super) const INTERRUPTED_TOOL: &str = "[Request interrupted by user for tool use]";
 
-pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire, is_subagent: bool) {
+/// What stands in a row from one mouth.
+struct Said<'a> {
+    origin: Origin,
+    texts: Vec<&'a str>,
+    media: Vec<Block>,
+}
+
+pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire) {
     let Some(message) = read::<MessageWire>(wire.message.as_deref()) else { return };
     let blocks = blocks(message.content.as_deref());
-    let mut texts = Vec::new();
-    let mut media = Vec::new();
-    for wire_block in &blocks {
-        match wire_block.kind.as_deref() {
-            Some("tool_result") => tool_ended(writer, wire, wire_block),
-            Some("text") => match wire_block.text.as_deref().unwrap_or_default() {
-                INTERRUPTED => interrupted(writer, "response"),
-                INTERRUPTED_TOOL => interrupted(writer, "tool"),
-                text => texts.push(text),
-            },
-            Some("image" | "document") => media.push(block(wire_block)),
-            _ => media.push(block(wire_block)),
+    let said_by_row = said_by(writer, wire);
+    let mut said: Vec<Said<'_>> = Vec::new();
+    for (at, wire_block) in blocks.iter().enumerate() {
+        match (wire_block.kind.as_deref(), wire_block.text.as_deref()) {
+            (Some("tool_result"), _) => result::map(writer, wire, wire_block),
+            (Some("text"), Some(INTERRUPTED)) => interrupted(writer, "response"),
+            (Some("text"), Some(INTERRUPTED_TOOL)) => interrupted(writer, "tool"),
+            (Some("text"), text) => {
+                let text = text.unwrap_or_default();
+                last_of(&mut said, origin(said_by_row, text)).texts.push(text);
+            }
+            _ => {
+                let origin = said.last().map_or(said_by_row, |last| last.origin);
+                last_of(&mut said, origin).media.push(block(wire_block, message.content.as_deref(), at));
+            }
         }
     }
-    if !texts.is_empty() || !media.is_empty() {
-        messaged(writer, wire, &texts.join("\n\n"), media, is_subagent);
+    for said in said {
+        messaged(writer, wire, said);
     }
 }
 
-fn messaged(writer: &mut Writer<'_>, wire: &RowWire, text: &str, media: Vec<Block>, is_subagent: bool) {
-    let origin = origin(wire, text, is_subagent);
-    if origin == Origin::Injected {
-        learning::of_reminder(writer, text);
+/// Returns where to add what comes from `origin`: neighbours from one mouth are one message.
+fn last_of<'a, 'b>(said: &'b mut Vec<Said<'a>>, origin: Origin) -> &'b mut Said<'a> {
+    if said.last().is_none_or(|last| last.origin != origin) {
+        said.push(Said { origin, texts: Vec::new(), media: Vec::new() });
     }
+    let at = said.len() - 1;
+    &mut said[at]
+}
+
+fn messaged(writer: &mut Writer<'_>, wire: &RowWire, said: Said<'_>) {
+    let Said { origin, texts, media } = said;
+    let text = texts.join("\n\n");
+    if origin == Origin::Injected && learning::skill_content(writer, wire, &text) {
+        return;
+    }
+    learning::of_reminders(writer, &text);
+    if origin == Origin::Agent {
+        writer.order_comes();
+    }
+    let origin = (origin != Origin::Human).then_some(origin);
     writer.push(
         wire.uuid.clone(),
-        Body::UserMessaged(UserMessaged {
-            origin: (origin != Origin::Human).then_some(origin),
-            text: text.to_owned(),
-            media,
-            ..Default::default()
-        }),
+        Body::UserMessaged(UserMessaged { origin, text, media, ..Default::default() }),
     );
 }
 
-/// Returns whose words a message in the user's place is. Not every one is a person's.
-fn origin(wire: &RowWire, text: &str, is_subagent: bool) -> Origin {
+/// Returns whose words the row is, as far as its fields say.
+fn said_by(writer: &Writer<'_>, wire: &RowWire) -> Origin {
     if wire.is_compact_summary == Some(true) {
         return Origin::CompactSummary;
     }
+    let kind = read::<OriginWire>(wire.origin.as_deref()).and_then(|origin| origin.kind);
+    let is_persons = matches!(kind.as_deref(), None | Some("human" | "cli" | "user"));
+    match wire.is_meta {
+        Some(true) => Origin::Injected,
+        _ if !is_persons => Origin::Injected,
+        _ if writer.is_subagent() => Origin::Agent,
+        _ => Origin::Human,
+    }
+}
+
+/// Returns whose words a text is: not every one in a person's row is a person's.
+fn origin(said_by_row: Origin, text: &str) -> Origin {
+    if said_by_row == Origin::CompactSummary {
+        return said_by_row;
+    }
+    origin_of_tag(text).unwrap_or(said_by_row)
+}
+
+/// Returns whose words a text is by the tag that it begins with.
+pub(super) fn origin_of_tag(text: &str) -> Option<Origin> {
     let start = text.trim_start();
     let begins = |tags: &[&str]| tags.iter().any(|tag| start.starts_with(tag));
     if begins(&["<local-command-stdout>", "<local-command-stderr>", "<bash-stdout>", "<bash-stderr>"]) {
-        return Origin::CommandOutput;
+        return Some(Origin::CommandOutput);
     }
     if begins(&["<command-name>", "<command-message>", "<command-args>", "<bash-input>"]) {
-        return Origin::Command;
+        return Some(Origin::Command);
     }
-    let kind = read::<OriginWire>(wire.origin.as_deref()).and_then(|origin| origin.kind);
-    let is_persons = matches!(kind.as_deref(), None | Some("human" | "cli" | "user"));
-    if wire.is_meta == Some(true) || !is_persons {
-        return Origin::Injected;
-    }
-    if begins(&["<system-reminder>", "<local-command-caveat>", "<task-notification>", "<user-memory-input>"])
-        || start
-            .starts_with("Caveat: The messages below were generated by the user while running local commands")
-    {
-        return Origin::Injected;
-    }
-    if is_subagent { Origin::Agent } else { Origin::Human }
+    let is_injected = begins(&[
+        "<system-reminder>",
+        "<local-command-caveat>",
+        "<task-notification>",
+        "<user-memory-input>",
+        "<ide_opened_file>",
+        "<ide_selection>",
+        "<ide_diagnostics>",
+        "Caveat: The messages below were generated by the user while running local commands",
+    ]);
+    is_injected.then_some(Origin::Injected)
 }
 
 fn interrupted(writer: &mut Writer<'_>, during: &str) {
@@ -79,65 +121,4 @@ fn interrupted(writer: &mut Writer<'_>, during: &str) {
         None,
         Body::UserInterrupted(UserInterrupted { during: Some(during.to_owned()), ..Default::default() }),
     );
-}
-
-fn tool_ended(writer: &mut Writer<'_>, wire: &RowWire, block: &BlockWire) {
-    let call_id = block
-        .tool_use_id
-        .clone()
-        .unwrap_or_else(|| format!("{}#result", wire.uuid.as_deref().unwrap_or("row")));
-    let runtime = match wire.tool_use_result.as_deref() {
-        Some(raw) if raw.get().starts_with('{') => read::<ToolUseResultWire>(Some(raw)).unwrap_or_default(),
-        _ => ToolUseResultWire::default(),
-    };
-    let output = block.content.as_deref().or(wire.tool_use_result.as_deref());
-    let words = output.map(|output| output.get()).unwrap_or_default();
-    let status = status(wire, block, &runtime, words);
-    let error = (status != ToolStatus::Succeeded).then(|| ErrorInfo {
-        message: copy(output).map(|output| first_words(&output.to_display())),
-        ..Default::default()
-    });
-    let duration_ms = runtime
-        .duration_ms
-        .or(runtime.total_duration_ms)
-        .and_then(millis)
-        .or_else(|| runtime.duration_seconds.and_then(|seconds| millis(seconds * 1000.0)));
-    writer.push(
-        Some(call_id.clone()),
-        Body::ToolEnded(ToolEnded {
-            exit_code: runtime.exit_code.or_else(|| exit_code(words)),
-            call_id,
-            status: Some(status),
-            output: copy(output),
-            error,
-            duration_ms,
-            ..Default::default()
-        }),
-    );
-}
-
-fn status(wire: &RowWire, block: &BlockWire, runtime: &ToolUseResultWire, words: &str) -> ToolStatus {
-    let refused = wire.tool_denial_kind.is_some()
-        || words.contains("The user doesn't want to proceed with this tool use")
-        || words.contains("The user doesn't want to take this action right now");
-    match block.is_error {
-        Some(true) if refused => ToolStatus::Rejected,
-        Some(true) if words.contains(INTERRUPTED_TOOL) => ToolStatus::Cancelled,
-        Some(true) => ToolStatus::Failed,
-        _ if runtime.interrupted == Some(true) => ToolStatus::Cancelled,
-        _ => ToolStatus::Succeeded,
-    }
-}
-
-/// Failed commands begin with their exit code.
-fn exit_code(words: &str) -> Option<i64> {
-    let rest = words.trim_start_matches(['"', '[']).strip_prefix("Exit code ")?;
-    rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
-}
-
-/// The longest message of an error; the whole stands in the output.
-const ERROR_BYTES: usize = 500;
-
-fn first_words(text: &str) -> String {
-    text[..text.floor_char_boundary(ERROR_BYTES)].to_owned()
 }

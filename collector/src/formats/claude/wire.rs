@@ -37,7 +37,10 @@ pub(super) struct RowWire {
     pub(super) retry_in_ms: Option<f64>,
     #[serde(rename = "parentToolUseID")]
     pub(super) parent_tool_use_id: Option<String>,
+    #[serde(rename = "sourceToolUseID")]
+    pub(super) source_tool_use_id: Option<String>,
     pub(super) summary: Option<String>,
+    pub(super) leaf_uuid: Option<String>,
     pub(super) custom_title: Option<String>,
     pub(super) ai_title: Option<String>,
     pub(super) pr_url: Option<String>,
@@ -55,7 +58,7 @@ pub(super) struct MessageWire {
 }
 
 /// A content block; which fields it has depends on its type.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 pub(super) struct BlockWire {
     #[serde(rename = "type")]
     pub(super) kind: Option<String>,
@@ -80,7 +83,7 @@ pub(super) struct UsageWire {
     pub(super) output_tokens_details: Option<OutputDetailsWire>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 pub(super) struct CacheCreationWire {
     pub(super) ephemeral_5m_input_tokens: Option<u64>,
     pub(super) ephemeral_1h_input_tokens: Option<u64>,
@@ -100,6 +103,14 @@ pub(super) struct ToolUseResultWire {
     pub(super) total_duration_ms: Option<f64>,
     pub(super) duration_seconds: Option<f64>,
     pub(super) exit_code: Option<i64>,
+}
+
+/// What the result of a sub-agent's call says of the sub-agent.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct AgentResultWire {
+    pub(super) agent_id: Option<String>,
+    pub(super) status: Option<String>,
 }
 
 #[derive(Deserialize)]

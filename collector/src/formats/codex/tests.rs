@@ -519,7 +519,8 @@ fn damage_is_named_and_the_rest_kept() {
     let source = source(SessionStarted::default());
     let cases = [
         // (row, events, parts unread)
-        (r#"{"timestamp":"t","type":"event_msg","payload":{"type":"x"}}"#, vec!["codex.x"], 1),
+        // A time that is none is no damage of the row: the event has no time.
+        (r#"{"timestamp":"t","type":"event_msg","payload":{"type":"x"}}"#, vec!["codex.x"], 0),
         (
             r#"{"type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":{"input_tokens":"many"}}}}"#,
             vec!["codex.event_msg"],

@@ -41,7 +41,8 @@ impl Session {
             return known.unwrap_or_else(|| self.new_call(id, event, piece, context));
         }
         // Some sources write a response's usage after the results of its calls.
-        let is_late_usage = piece.content.is_empty() && self.carry.awaits_usage;
+        let has_usage = !piece.usage.is_empty() || piece.usage_so_far.is_some();
+        let is_late_usage = self.carry.awaits_usage && has_usage && piece.content.is_empty();
         match self.carry.response {
             Some(place) if self.carry.response_open || is_late_usage => place,
             // A report with no response before it (of a compaction, say) is a call with nothing to show.
@@ -58,7 +59,9 @@ impl Session {
         context: &mut Context<'_>,
     ) -> duckdb::Result<()> {
         let id = piece.response_id.as_deref().map_or_else(|| response_of(event), hash64);
-        let Some(&(call_turn, call)) = self.responses.get(&id).filter(|place| place.0 == turn) else { return Ok(()) };
+        let Some(&(call_turn, call)) = self.responses.get(&id).filter(|place| place.0 == turn) else {
+            return Ok(());
+        };
         let Some(figures) = self.figures_of(piece) else { return Ok(()) };
         self.load_turn(call_turn, context.database)?;
         self.load_call(call_turn, call, context.database)?;
@@ -145,7 +148,12 @@ impl Session {
         }
     }
 
-    pub(super) fn model_failed(&mut self, event: &Event, failure: &ModelFailed, context: &mut Context<'_>) -> u32 {
+    pub(super) fn model_failed(
+        &mut self,
+        event: &Event,
+        failure: &ModelFailed,
+        context: &mut Context<'_>,
+    ) -> u32 {
         let turn = self.input_turn();
         self.ensure_turn(event.ts);
         self.carry.call += 1;

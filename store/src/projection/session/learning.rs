@@ -11,7 +11,10 @@ impl Session {
     pub(super) fn note_learning(&self, event: &Event, turn: u32, place: Place, batch: &mut Batch) {
         let name = event.body.name();
         let note = match &event.body {
-            Body::MemoryWritten(n) | Body::MemoryRecalled(n) | Body::MemoryRejected(n) | Body::MemoryEvicted(n) => n,
+            Body::MemoryWritten(n)
+            | Body::MemoryRecalled(n)
+            | Body::MemoryRejected(n)
+            | Body::MemoryEvicted(n) => n,
             Body::SkillListed(n)
             | Body::SkillMatched(n)
             | Body::SkillRejected(n)
@@ -37,7 +40,15 @@ impl Session {
         let what = what.to_owned();
         let (key, source, position) = (note.key.clone(), note.source.clone(), place.position);
         if family == "memory" {
-            batch.memory_events.push(MemoryEventRow { session_key, turn, ts: event.ts, what, key, source, position });
+            batch.memory_events.push(MemoryEventRow {
+                session_key,
+                turn,
+                ts: event.ts,
+                what,
+                key,
+                source,
+                position,
+            });
         } else {
             batch.skill_events.push(SkillEventRow {
                 session_key,

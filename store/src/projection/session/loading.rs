@@ -11,7 +11,10 @@ use super::Session;
 
 impl Session {
     /// Loads a session as an earlier batch left it.
-    pub(in crate::projection) fn load(database: &Connection, row: SessionRow) -> Result<Self, ProjectionError> {
+    pub(in crate::projection) fn load(
+        database: &Connection,
+        row: SessionRow,
+    ) -> Result<Self, ProjectionError> {
         let carry = serde_json::from_str(&row.carry)
             .map_err(|cause| ProjectionError::Carry { session: row.session.clone(), cause })?;
         let mut session = Self::with_row(row, carry, true);
@@ -125,8 +128,9 @@ fn load_parts(session: &mut Session, key: u32, database: &Connection) -> duckdb:
         }
         session.prompt.parts.push(PartMark { position, is_request: kind == "user" && hash.is_none() });
     }
-    let mut chunks =
-        database.prepare("SELECT hash, position, sub, bytes FROM main.chunks WHERE session_key = ? ORDER BY position, sub")?;
+    let mut chunks = database.prepare(
+        "SELECT hash, position, sub, bytes FROM main.chunks WHERE session_key = ? ORDER BY position, sub",
+    )?;
     let mut rows = chunks.query([key])?;
     while let Some(row) = rows.next()? {
         let hash: String = row.get(0)?;

@@ -9,12 +9,8 @@ use super::{Place, Session};
 impl Session {
     /// Adds what the event puts before the model.
     pub(super) fn add_parts(&mut self, event: &Event, turn: u32, place: Place, batch: &mut Batch) {
-        let place = PartPlace {
-            session_key: self.row.session_key,
-            turn,
-            position: place.position,
-            sub: place.sub,
-        };
+        let place =
+            PartPlace { session_key: self.row.session_key, turn, position: place.position, sub: place.sub };
         let carry = &mut self.carry.prompt;
         match &event.body {
             Body::ChunkDefined(chunk) => {

@@ -50,7 +50,14 @@ impl Session {
             self.open_turn();
         }
         self.carry.response_open = false;
+        if let Some(row) = self.turns.get_mut(self.carry.turn) {
+            row.native = Some(native.clone());
+        }
         self.carry.turn_native = Some(native.clone());
+        // The request may have come before the turn had its name.
+        if let Some(row) = self.turns.get_mut(self.carry.turn) {
+            row.native = Some(native.clone());
+        }
     }
 
     /// Makes the current turn's row when there is none yet.

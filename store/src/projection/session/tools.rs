@@ -176,7 +176,13 @@ impl Session {
     }
 
     /// Counts calls for the run that the turn belongs to.
-    fn add_to_run(&mut self, turn: u32, calls: u32, failed: i32, database: &Connection) -> duckdb::Result<()> {
+    fn add_to_run(
+        &mut self,
+        turn: u32,
+        calls: u32,
+        failed: i32,
+        database: &Connection,
+    ) -> duckdb::Result<()> {
         let run = self.turns.get(turn).map_or(self.carry.run, |row| row.run);
         self.load_run(run, database)?;
         if let Some(run) = self.runs.get_mut(run) {
@@ -206,8 +212,19 @@ fn is_failure(status: ToolStatus) -> bool {
 
 /// Returns the part of an input that tells most: the command, the path, the pattern, before the rest.
 fn telling_input(input: &agent_core::Json) -> String {
-    const TELLING: [&str; 11] =
-        ["command", "cmd", "file_path", "path", "pattern", "query", "url", "prompt", "description", "skill", "text"];
+    const TELLING: [&str; 11] = [
+        "command",
+        "cmd",
+        "file_path",
+        "path",
+        "pattern",
+        "query",
+        "url",
+        "prompt",
+        "description",
+        "skill",
+        "text",
+    ];
     let value = input.to_value();
     let Some(fields) = value.as_object() else { return input.to_display() };
     let found = TELLING.iter().find_map(|key| fields.get(*key));

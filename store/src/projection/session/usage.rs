@@ -34,7 +34,14 @@ impl Session {
         Some(Figures { usage: growth(before.unwrap_or_default(), so_far), are_more: true })
     }
 
-    pub(super) fn add_piece(&mut self, turn: u32, call: u32, event: &Event, piece: &ModelResponded, figures: Figures) {
+    pub(super) fn add_piece(
+        &mut self,
+        turn: u32,
+        call: u32,
+        event: &Event,
+        piece: &ModelResponded,
+        figures: Figures,
+    ) {
         let model = piece.model.clone().or_else(|| self.carry.model.clone());
         let provider = piece.provider.clone().or_else(|| self.carry.provider.clone());
         let Some(row) = self.calls.get_mut((turn, call)) else { return };
@@ -212,7 +219,9 @@ fn sum(a: Usage, b: Usage) -> Usage {
 
 /// Returns what `after` has more than `before`, bucket by bucket; a bucket that shrank gives 0.
 fn growth(before: Usage, after: Usage) -> Usage {
-    let more = |before: Option<u64>, after: Option<u64>| after.map(|after| after.saturating_sub(before.unwrap_or(0)));
+    let more = |before: Option<u64>, after: Option<u64>| {
+        after.map(|after| after.saturating_sub(before.unwrap_or(0)))
+    };
     Usage {
         uncached_input: more(before.uncached_input, after.uncached_input),
         cache_read: more(before.cache_read, after.cache_read),

@@ -52,8 +52,11 @@ fn open(database: &Path, journal: &Journal, sessions_in_memory: usize) -> Projec
 fn dump(connection: &Connection) -> Vec<String> {
     let names = "SELECT schema_name || '.' || table_name FROM duckdb_tables() ORDER BY 1";
     let mut statement = connection.prepare(names).expect("SQL");
-    let tables: Vec<String> =
-        statement.query_map([], |row| row.get(0)).expect("tables").map(|name| name.expect("a name")).collect();
+    let tables: Vec<String> = statement
+        .query_map([], |row| row.get(0))
+        .expect("tables")
+        .map(|name| name.expect("a name"))
+        .collect();
     let mut lines = Vec::new();
     for table in tables {
         let sql = format!("SELECT CAST(t AS VARCHAR) FROM {table} t ORDER BY 1");

@@ -3,8 +3,8 @@
 use agent_core::{
     Block, Body, ChunkDefined, ChunkKind, ChunkUse, ContextAdded, ContextCompacted, EndReason, Ended, Event,
     EventId, Json, LearningNote, ModelFailed, ModelResponded, Origin, ParentKind, ParentLink, PicoUsd,
-    PromptAssembled, PromptChange, ScoreRecorded, SessionStarted, SessionTitled, Status, Timestamp, ToolCalled,
-    ToolEnded, ToolStatus, TurnStarted, Usage, UserInterrupted, UserMessaged,
+    PromptAssembled, PromptChange, ScoreRecorded, SessionStarted, SessionTitled, Status, Timestamp,
+    ToolCalled, ToolEnded, ToolStatus, TurnStarted, Usage, UserInterrupted, UserMessaged,
 };
 use proptest::prelude::*;
 
@@ -32,27 +32,54 @@ enum Act {
     /// An event that came before is amended, by an event of the same type.
     Amend(prop::sample::Index, Said),
     /// The first events of a session are copied to a new one.
-    Fork { first: usize },
+    Fork {
+        first: usize,
+    },
     /// A source of a session is opened; with a parent the session is its child.
-    Source { child_of: Option<u8> },
+    Source {
+        child_of: Option<u8>,
+    },
     BadRow,
     UnknownSource,
 }
 
 #[derive(Clone, Debug)]
 enum Said {
-    User { origin: Option<Origin>, after: Option<u8> },
-    Piece { response: Option<u8>, words: usize, calls: bool, tokens: Option<u64>, so_far: Option<u64>, ends: bool },
+    User {
+        origin: Option<Origin>,
+        after: Option<u8>,
+    },
+    Piece {
+        response: Option<u8>,
+        words: usize,
+        calls: bool,
+        tokens: Option<u64>,
+        so_far: Option<u64>,
+        ends: bool,
+    },
     Failed,
     Called(u8),
-    Result { call: u8, status: Option<ToolStatus> },
-    Context { slot: Option<u8> },
-    Compacted { dropped: Option<u8> },
+    Result {
+        call: u8,
+        status: Option<ToolStatus>,
+    },
+    Context {
+        slot: Option<u8>,
+    },
+    Compacted {
+        dropped: Option<u8>,
+    },
     Interrupted,
     TurnStarted,
     Chunk(u8),
-    Prompt { keep: u32, add: Vec<u8> },
-    Ended { of_run: bool, said: bool },
+    Prompt {
+        keep: u32,
+        add: Vec<u8>,
+    },
+    Ended {
+        of_run: bool,
+        said: bool,
+    },
     Learned(bool),
     Scored,
     Titled,
@@ -132,7 +159,14 @@ fn manner() -> impl Strategy<Value = Manner> {
         prop::option::weighted(0.1, 0_u8..3),
         prop::option::weighted(0.3, 1_u64..40),
     )
-        .prop_map(|(session, in_row, has_step, fact, turn, seq)| Manner { session, in_row, has_step, fact, turn, seq })
+        .prop_map(|(session, in_row, has_step, fact, turn, seq)| Manner {
+            session,
+            in_row,
+            has_step,
+            fact,
+            turn,
+            seq,
+        })
 }
 
 pub(super) fn script() -> impl Strategy<Value = Script> {
@@ -141,8 +175,10 @@ pub(super) fn script() -> impl Strategy<Value = Script> {
 
 /// One script with everything in it, for tests that need no randomness.
 pub(super) fn of_all_kinds() -> Script {
-    let manner = |session| Manner { session, in_row: false, has_step: true, fact: None, turn: None, seq: None };
-    let piece = Said::Piece { response: None, words: 50, calls: true, tokens: Some(9), so_far: None, ends: true };
+    let manner =
+        |session| Manner { session, in_row: false, has_step: true, fact: None, turn: None, seq: None };
+    let piece =
+        Said::Piece { response: None, words: 50, calls: true, tokens: Some(9), so_far: None, ends: true };
     let says = [
         Said::User { origin: None, after: None },
         Said::Context { slot: Some(0) },
@@ -157,7 +193,11 @@ pub(super) fn of_all_kinds() -> Script {
         Said::Scored,
     ];
     let acts: Vec<_> = says.into_iter().map(|said| (manner(0), Act::Say(said))).collect();
-    let more = [(manner(1), Act::Fork { first: 3 }), (manner(2), Act::Source { child_of: Some(0) }), (manner(2), Act::BadRow)];
+    let more = [
+        (manner(1), Act::Fork { first: 3 }),
+        (manner(2), Act::Source { child_of: Some(0) }),
+        (manner(2), Act::BadRow),
+    ];
     Writer::default().write(&acts.into_iter().chain(more).collect::<Vec<_>>())
 }
 
@@ -202,7 +242,9 @@ impl Writer {
                 self.push(event, manner.in_row);
             }
             Act::Fork { first } => self.fork(&session, *first, manner.in_row),
-            Act::Source { child_of } => self.open_source(&session, child_of.map(|parent| format!("s{parent}"))),
+            Act::Source { child_of } => {
+                self.open_source(&session, child_of.map(|parent| format!("s{parent}")))
+            }
             Act::BadRow => {
                 let source = self.source(&session);
                 self.record(RecordKind::Row, source, b"no event");
@@ -235,7 +277,8 @@ impl Writer {
     fn fork(&mut self, of: &str, first: usize, in_row: bool) {
         self.forks += 1;
         let name = format!("fork {}", self.forks);
-        let copied: Vec<Event> = self.events.iter().filter(|event| event.session == of).take(first).cloned().collect();
+        let copied: Vec<Event> =
+            self.events.iter().filter(|event| event.session == of).take(first).cloned().collect();
         for mut event in copied {
             event.session.clone_from(&name);
             self.push(event, in_row);
@@ -265,7 +308,8 @@ impl Writer {
     }
 
     fn open_source(&mut self, session: &str, parent: Option<String>) {
-        let number = 1 + self.records.iter().filter(|record| record.kind == RecordKind::Source).count() as u32;
+        let number =
+            1 + self.records.iter().filter(|record| record.kind == RecordKind::Source).count() as u32;
         let parent = parent.filter(|parent| parent != session);
         let parent = parent.map(|session| ParentLink { session, kind: ParentKind::Subagent, call_id: None });
         let source = Source {
@@ -282,7 +326,13 @@ impl Writer {
 
     fn record(&mut self, kind: RecordKind, source: u32, bytes: &[u8]) {
         let number = self.records.len() as u64;
-        self.records.push(Record { kind, source: SourceId(source), number, read_to: number, bytes: bytes.to_vec() });
+        self.records.push(Record {
+            kind,
+            source: SourceId(source),
+            number,
+            read_to: number,
+            bytes: bytes.to_vec(),
+        });
     }
 }
 
@@ -292,9 +342,11 @@ fn hash(chunk: u8) -> String {
 
 fn body(said: &Said) -> Body {
     match said {
-        Said::User { origin, .. } => {
-            Body::UserMessaged(UserMessaged { origin: *origin, text: "do it".to_owned(), ..Default::default() })
-        }
+        Said::User { origin, .. } => Body::UserMessaged(UserMessaged {
+            origin: *origin,
+            text: "do it".to_owned(),
+            ..Default::default()
+        }),
         Said::Piece { response, words, calls, tokens, so_far, ends } => {
             Body::ModelResponded(piece(*response, *words, *calls, *tokens, *so_far, *ends))
         }
@@ -344,7 +396,9 @@ fn body(said: &Said) -> Body {
             if *memory { Body::MemoryRecalled(note) } else { Body::SkillMatched(note) }
         }
         Said::Scored => Body::ScoreRecorded(ScoreRecorded { name: "works".to_owned(), ..Default::default() }),
-        Said::Titled => Body::SessionTitled(SessionTitled { title: "a title".to_owned(), ..Default::default() }),
+        Said::Titled => {
+            Body::SessionTitled(SessionTitled { title: "a title".to_owned(), ..Default::default() })
+        }
     }
 }
 
@@ -358,7 +412,8 @@ fn piece(
 ) -> ModelResponded {
     let text = Block::Text { text: "w".repeat(words) };
     let tool = Block::ToolUse { call_id: "c1".to_owned(), name: "tool1".to_owned() };
-    let usage = |tokens| Usage { uncached_input: Some(tokens * 10), output: Some(tokens), ..Default::default() };
+    let usage =
+        |tokens| Usage { uncached_input: Some(tokens * 10), output: Some(tokens), ..Default::default() };
     ModelResponded {
         response_id: response.map(|id| format!("r{id}")),
         content: [(words > 0).then_some(text), calls.then_some(tool)].into_iter().flatten().collect(),

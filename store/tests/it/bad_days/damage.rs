@@ -68,7 +68,10 @@ fn the_tables_go_on_after_a_lost_record_and_name_it() {
         let error = store.journal().verify().expect_err("it is damaged");
         assert!(error.to_string().starts_with(&place), "{error}");
         let error = store.journal().read(Position(4)).expect_err("it is damaged");
-        assert!(matches!(error, JournalError::Damaged { .. }) && error.to_string().starts_with(&place), "{error}");
+        assert!(
+            matches!(error, JournalError::Damaged { .. }) && error.to_string().starts_with(&place),
+            "{error}"
+        );
         assert!(store.raw_record(Position(4)).is_err());
 
         // The source goes on where it was, the loss stands among what could not be read.
@@ -79,7 +82,12 @@ fn the_tables_go_on_after_a_lost_record_and_name_it() {
         assert_eq!(store.report().expect("a report").unread, 1);
         drop(store);
         let found = dump(folder.path());
-        assert!(found.iter().any(|line| line.starts_with("main.unread") && line.contains("record 4 is lost") && line.contains(&place)), "{found:?}");
+        assert!(
+            found.iter().any(|line| line.starts_with("main.unread")
+                && line.contains("record 4 is lost")
+                && line.contains(&place)),
+            "{found:?}"
+        );
         std::fs::remove_file(folder.path().join("live.json")).expect("removed");
         drop(rebuilt(folder.path()));
         assert_eq!(found, dump(folder.path()));

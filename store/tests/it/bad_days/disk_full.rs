@@ -15,7 +15,8 @@ impl SmallDisk {
     fn of(mebibytes: u32) -> Option<Self> {
         let folder = tempfile::tempdir().expect("a folder");
         let options = format!("size={mebibytes}m");
-        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(folder.path()).output();
+        let mounted =
+            Command::new("mount").args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(folder.path()).output();
         if mounted.is_ok_and(|output| output.status.success()) {
             return Some(Self(folder));
         }

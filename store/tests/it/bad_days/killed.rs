@@ -30,7 +30,9 @@ fn writes_until_it_is_killed() {
         records.push(row(source, batch + 1, event.as_bytes()));
         store.append(records).expect("it is written");
         let mut out = std::io::stdout().lock();
-        writeln!(out, "\nsafe {from} {path} {}", batch + 1).and_then(|()| out.flush()).expect("somebody reads");
+        writeln!(out, "\nsafe {from} {path} {}", batch + 1)
+            .and_then(|()| out.flush())
+            .expect("somebody reads");
     }
 }
 
@@ -137,9 +139,12 @@ fn the_live_state_may_be_lost_old_or_garbage() {
     let old = std::fs::read(&path).expect("it was saved");
     write(&open(folder.path()));
     let newer = std::fs::read(&path).expect("it was saved");
-    let in_future = String::from_utf8(newer.clone()).expect("text").replace("\"position\":3", "\"position\":3000");
+    let in_future =
+        String::from_utf8(newer.clone()).expect("text").replace("\"position\":3", "\"position\":3000");
     assert_ne!(newer, in_future.as_bytes());
-    for (at, state) in (2..).zip([Some(old), None, Some(b"{".to_vec()), Some(in_future.into_bytes()), Some(Vec::new())]) {
+    for (at, state) in
+        (2..).zip([Some(old), None, Some(b"{".to_vec()), Some(in_future.into_bytes()), Some(Vec::new())])
+    {
         match state {
             Some(state) => std::fs::write(&path, state).expect("written"),
             None => std::fs::remove_file(&path).expect("removed"),

@@ -12,7 +12,10 @@ fn a_response_in_pieces_is_counted_once() {
     );
     assert_eq!(tale.model_calls("s"), ["1.1 id=r1 in=10 cached=100 out=40 end=end_turn is=final"]);
     let session = tale.session("s");
-    assert_eq!((session.model_calls, session.output_tokens, session.cache_read_tokens), (1, Some(40), Some(100)));
+    assert_eq!(
+        (session.model_calls, session.output_tokens, session.cache_read_tokens),
+        (1, Some(40), Some(100))
+    );
     assert_eq!(session.peak_prompt_tokens, Some(110));
 }
 
@@ -141,7 +144,10 @@ fn a_later_revision_mends_the_figures_of_its_response() {
          again 2
          again 4",
     );
-    assert_eq!(tale.model_calls("s"), ["1.1 id=r1 in=10 out=9 end=end_turn is=final", "2.1 in=1 out=4 is=partial"]);
+    assert_eq!(
+        tale.model_calls("s"),
+        ["1.1 id=r1 in=10 out=9 end=end_turn is=final", "2.1 in=1 out=4 is=partial"]
+    );
     let session = tale.session("s");
     assert_eq!((session.events_stored, session.events_duplicate, session.turns), (5, 2, 2));
     // It is no second message in the history.

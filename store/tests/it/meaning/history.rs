@@ -66,11 +66,10 @@ fn a_compaction_after_the_request_marks_that_turn() {
          said two id=r2
          said three id=r3",
     );
-    assert_eq!(tale.turns("s"), [
-        "1 1.1 user=ask said=one",
-        "2 2.1 user=more said=two compacted",
-        "3 2.2 said=three",
-    ]);
+    assert_eq!(
+        tale.turns("s"),
+        ["1 1.1 user=ask said=one", "2 2.1 user=more said=two compacted", "3 2.2 said=three",]
+    );
 }
 
 #[test]

@@ -92,7 +92,10 @@ impl Tale {
             .map(|row| {
                 Line::new(format!("{} turn={} {}", row.call, row.turn, row.name))
                     .word("id", Some(&row.call_id))
-                    .word("input", Some(&row.input_preview).filter(|input| !input.is_empty()).map(String::as_str))
+                    .word(
+                        "input",
+                        Some(&row.input_preview).filter(|input| !input.is_empty()).map(String::as_str),
+                    )
                     .word("is", row.status.as_deref())
                     .word("gave", row.output_preview.as_deref().filter(|output| !output.is_empty()))
                     .number("ms", row.duration_ms)
@@ -132,7 +135,11 @@ impl Tale {
                 words.push(match block["type"].as_str() {
                     Some("text") => block["text"].as_str().expect("text").to_owned(),
                     Some("tool_use") => format!("{}()", block["id"].as_str().expect("an id")),
-                    Some("tool_result") => format!("{}->{}", block["tool_use_id"].as_str().expect("an id"), block["content"].as_str().expect("text")),
+                    Some("tool_result") => format!(
+                        "{}->{}",
+                        block["tool_use_id"].as_str().expect("an id"),
+                        block["content"].as_str().expect("text")
+                    ),
                     other => panic!("what is {other:?}"),
                 });
             }

@@ -12,10 +12,11 @@ fn only_requests_start_runs() {
          user order origin=agent
          said three",
     );
-    assert_eq!(tale.runs("s"), [
-        "1 turns 1-2 task= is=completed for=done",
-        "2 turns 3-3 task=order is=completed for=done",
-    ].map(|line| line.replace("task= ", "task=ask ")));
+    assert_eq!(
+        tale.runs("s"),
+        ["1 turns 1-2 task= is=completed for=done", "2 turns 3-3 task=order is=completed for=done",]
+            .map(|line| line.replace("task= ", "task=ask "))
+    );
     assert_eq!(tale.session("s").runs, 2);
 }
 
@@ -30,10 +31,10 @@ fn the_turn_of_a_request_is_the_new_runs() {
          said two",
     );
     assert_eq!(tale.turns("s"), ["1 1.1 user=ask said=one", "2 2.1 user=more said=two"]);
-    assert_eq!(tale.runs("s"), [
-        "1 turns 1-1 task=ask is=completed for=done",
-        "2 turns 2-2 task=more is=completed for=done",
-    ]);
+    assert_eq!(
+        tale.runs("s"),
+        ["1 turns 1-1 task=ask is=completed for=done", "2 turns 2-2 task=more is=completed for=done",]
+    );
 }
 
 #[test]
@@ -42,10 +43,10 @@ fn a_request_before_any_response_is_more_of_the_same() {
     assert_eq!(tale.runs("s"), ["1 turns 1-1 task=ask is=completed for=done"]);
     // But not when the source says that the run has ended.
     let tale = Tale::of("run ask\n run-ended failed\n run more\n said one");
-    assert_eq!(tale.runs("s"), [
-        "1 turns 1-1 task=ask is=failed for=unknown",
-        "2 turns 1-1 task=more is=completed for=done",
-    ]);
+    assert_eq!(
+        tale.runs("s"),
+        ["1 turns 1-1 task=ask is=failed for=unknown", "2 turns 1-1 task=more is=completed for=done",]
+    );
 }
 
 #[test]
@@ -81,10 +82,10 @@ fn what_the_source_says_of_an_end_counts() {
          run-ended completed
          ended cancelled reason=stopped",
     );
-    assert_eq!(tale.runs("s"), [
-        "1 turns 1-1 task=ask is=failed for=budget",
-        "2 turns 2-2 task=more is=completed for=done",
-    ]);
+    assert_eq!(
+        tale.runs("s"),
+        ["1 turns 1-1 task=ask is=failed for=budget", "2 turns 2-2 task=more is=completed for=done",]
+    );
     let session = tale.session("s");
     assert_eq!((session.status.as_str(), session.end_reason.as_str()), ("cancelled", "stopped"));
 }
@@ -98,10 +99,10 @@ fn a_session_that_goes_on_after_its_end_has_not_ended() {
          user more",
     );
     assert_eq!(tale.session("s").status, "unknown");
-    assert_eq!(tale.runs("s"), [
-        "1 turns 1-1 task=ask is=failed for=done",
-        "2 turns 2-2 task=more is=unknown for=unknown",
-    ]);
+    assert_eq!(
+        tale.runs("s"),
+        ["1 turns 1-1 task=ask is=failed for=done", "2 turns 2-2 task=more is=unknown for=unknown",]
+    );
 }
 
 #[test]
@@ -115,6 +116,9 @@ fn interrupts_are_counted_and_marked_where_they_came() {
          context reminder
          interrupted",
     );
-    assert_eq!(tale.turns("s"), ["1 1.1 user=ask said=one interrupted", "2 2.1 user=more said=two interrupted"]);
+    assert_eq!(
+        tale.turns("s"),
+        ["1 1.1 user=ask said=one interrupted", "2 2.1 user=more said=two interrupted"]
+    );
     assert_eq!(tale.session("s").interrupts, 2);
 }

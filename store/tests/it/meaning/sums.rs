@@ -73,7 +73,10 @@ fn a_hole_in_the_numbers_is_a_loss() {
          context world",
     );
     let session = tale.session("s");
-    assert_eq!((session.events_emitted, session.events_missing, session.events_stored), (Some(5), Some(2), 4));
+    assert_eq!(
+        (session.events_emitted, session.events_missing, session.events_stored),
+        (Some(5), Some(2), 4)
+    );
     assert_eq!(tale.store.report().expect("a report").missing, 2);
     // They came after all.
     let mut tale = tale;

@@ -11,10 +11,13 @@ fn results_find_their_calls_by_id_in_any_order() {
            result c2 succeeded files
            result c1 failed none"#,
     );
-    assert_eq!(tale.tools("s"), [
-        "1 turn=1 read id=c1 input=/a is=failed gave=none ms=4000",
-        "2 turn=1 run id=c2 input=ls is=succeeded gave=files ms=2000",
-    ]);
+    assert_eq!(
+        tale.tools("s"),
+        [
+            "1 turn=1 read id=c1 input=/a is=failed gave=none ms=4000",
+            "2 turn=1 run id=c2 input=ls is=succeeded gave=files ms=2000",
+        ]
+    );
     let session = tale.session("s");
     assert_eq!((session.tool_calls, session.failed_tool_calls, session.first_error_turn), (2, 1, Some(1)));
     assert_eq!(session.tools, r#"["read","run"]"#);
@@ -68,10 +71,13 @@ fn a_call_told_twice_is_one_call_and_an_id_used_again_is_another() {
          call c1 cat
          result c1 failed second",
     );
-    assert_eq!(tale.tools("s"), [
-        "1 turn=1 ls id=c1 is=succeeded gave=first ms=2000",
-        "2 turn=2 cat id=c1 is=failed gave=second ms=1000",
-    ]);
+    assert_eq!(
+        tale.tools("s"),
+        [
+            "1 turn=1 ls id=c1 is=succeeded gave=first ms=2000",
+            "2 turn=2 cat id=c1 is=failed gave=second ms=1000",
+        ]
+    );
     assert_eq!(tale.session("s").tool_calls, 2);
 }
 
@@ -93,10 +99,13 @@ fn what_is_not_success_is_failure_but_unknown_is_neither() {
          call c3 c
          result c3",
     );
-    assert_eq!(tale.tools("s"), [
-        "1 turn=1 a id=c1 is=rejected ms=1000",
-        "2 turn=1 b id=c2 is=cancelled ms=1000",
-        "3 turn=1 c id=c3 is=unknown ms=1000",
-    ]);
+    assert_eq!(
+        tale.tools("s"),
+        [
+            "1 turn=1 a id=c1 is=rejected ms=1000",
+            "2 turn=1 b id=c2 is=cancelled ms=1000",
+            "3 turn=1 c id=c3 is=unknown ms=1000",
+        ]
+    );
     assert_eq!(tale.session("s").failed_tool_calls, 2);
 }

@@ -12,15 +12,18 @@ fn each_response_is_a_turn_with_what_came_in_before_it() {
          user more
          said three id=r3 in=30 out=3",
     );
-    assert_eq!(tale.turns("s"), [
-        "1 1.1 user=ask said=one in=10 out=1 calls=1",
-        "2 1.2 said=two in=20 out=2",
-        "3 2.1 user=more said=three in=30 out=3",
-    ]);
-    assert_eq!(tale.runs("s"), [
-        "1 turns 1-2 task=ask calls=1 is=completed for=done",
-        "2 turns 3-3 task=more is=completed for=done",
-    ]);
+    assert_eq!(
+        tale.turns("s"),
+        [
+            "1 1.1 user=ask said=one in=10 out=1 calls=1",
+            "2 1.2 said=two in=20 out=2",
+            "3 2.1 user=more said=three in=30 out=3",
+        ]
+    );
+    assert_eq!(
+        tale.runs("s"),
+        ["1 turns 1-2 task=ask calls=1 is=completed for=done", "2 turns 3-3 task=more is=completed for=done",]
+    );
     assert_eq!(tale.session("s").turns, 3);
 }
 
@@ -64,17 +67,22 @@ fn a_late_result_belongs_to_the_turn_of_its_call() {
     );
     tale.tell("s", "result c1 failed no");
     let rows = tale.store.turns(tale.session("s").session_key, 1, 3).expect("turns");
-    assert_eq!(rows.iter().map(|row| (row.first_n, row.last_n)).collect::<Vec<_>>(), [(0, 5), (3, 3), (4, 4)]);
-    assert_eq!(tale.turns("s"), [
-        "1 1.1 user=ask said=one calls=1 failed=1 error=no",
-        "2 1.2 said=two",
-        "3 2.1 user=more open",
-    ]);
+    assert_eq!(
+        rows.iter().map(|row| (row.first_n, row.last_n)).collect::<Vec<_>>(),
+        [(0, 5), (3, 3), (4, 4)]
+    );
+    assert_eq!(
+        tale.turns("s"),
+        ["1 1.1 user=ask said=one calls=1 failed=1 error=no", "2 1.2 said=two", "3 2.1 user=more open",]
+    );
     // The second run had begun, but the call was the first one's.
-    assert_eq!(tale.runs("s"), [
-        "1 turns 1-2 task=ask calls=1 failed=1 is=completed for=done",
-        "2 turns 3-3 task=more is=unknown for=unknown",
-    ]);
+    assert_eq!(
+        tale.runs("s"),
+        [
+            "1 turns 1-2 task=ask calls=1 failed=1 is=completed for=done",
+            "2 turns 3-3 task=more is=unknown for=unknown",
+        ]
+    );
 }
 
 /// Some sources write what the runtime puts in between the blocks of one response.
@@ -119,11 +127,10 @@ fn attempts_are_calls_of_one_turn() {
          said one id=r1",
     );
     assert_eq!(tale.turns("s"), ["1 1.1 user=ask said=one model-failed=2 error=overload"]);
-    assert_eq!(tale.model_calls("s"), [
-        "1.1 model=m1 failed is=missing",
-        "1.2 model=m1 failed is=missing",
-        "1.3 id=r1 model=m1 is=missing",
-    ]);
+    assert_eq!(
+        tale.model_calls("s"),
+        ["1.1 model=m1 failed is=missing", "1.2 model=m1 failed is=missing", "1.3 id=r1 model=m1 is=missing",]
+    );
     let session = tale.session("s");
     assert_eq!((session.model_calls, session.failed_model_calls, session.first_error_turn), (1, 2, Some(1)));
 }
@@ -138,10 +145,9 @@ fn what_holds_for_a_turn_holds_for_the_responses_that_name_no_model() {
          defaults m3
          said three id=r3",
     );
-    assert_eq!(tale.model_calls("s"), [
-        "1.1 id=r1 model=m1 is=missing",
-        "2.1 id=r2 model=m2 is=missing",
-        "3.1 id=r3 model=m3 is=missing",
-    ]);
+    assert_eq!(
+        tale.model_calls("s"),
+        ["1.1 id=r1 model=m1 is=missing", "2.1 id=r2 model=m2 is=missing", "3.1 id=r3 model=m3 is=missing",]
+    );
     assert_eq!(tale.session("s").models, r#"["m1","m2","m3"]"#);
 }

@@ -1,0 +1,138 @@
+//! Makes the events of one row.
+
+use agent_core::{Body, Event, EventId, ParentKind, ParentLink, SessionStarted, Timestamp};
+use store::Source;
+
+use super::is_uuid;
+use super::wire::RowWire;
+
+/// Makes the events of one row: their ids, their time, their session.
+pub(super) struct Writer<'a> {
+    session: String,
+    ts: Option<Timestamp>,
+    step: Option<String>,
+    after: Option<String>,
+    /// What the ids of the row's events are derived from.
+    identity: Vec<u8>,
+    /// Events with such an id.
+    count: u32,
+    is_subagent: bool,
+    /// Set when the row is of a sub-agent that has no file of its own.
+    child_of: Option<ParentLink>,
+    first: usize,
+    events: &'a mut Vec<Event>,
+}
+
+impl<'a> Writer<'a> {
+    /// Returns a writer for the row `wire`, read from `text`; `place` is the number of the line and the
+    /// row's place in it.
+    pub(super) fn new(
+        source: &Source,
+        wire: &RowWire,
+        text: &str,
+        place: (u64, u32),
+        events: &'a mut Vec<Event>,
+    ) -> Self {
+        let parent = source.about.parent.as_ref();
+        let mut writer = Self {
+            session: source.session.clone(),
+            ts: None,
+            step: None,
+            after: None,
+            identity: Vec::new(),
+            count: 0,
+            is_subagent: parent.is_some_and(|parent| parent.kind == ParentKind::Subagent),
+            child_of: None,
+            first: events.len(),
+            events,
+        };
+        writer.set_row(wire);
+        if writer.identity.is_empty() {
+            // A row without an id of its own: a longer copy of the file has it at the same place.
+            writer.identity.extend_from_slice(source.session.as_bytes());
+            writer.identity.extend_from_slice(&place.0.to_le_bytes());
+            writer.identity.extend_from_slice(&place.1.to_le_bytes());
+            writer.identity.extend_from_slice(blake3::hash(text.as_bytes()).as_bytes());
+        }
+        writer
+    }
+
+    /// The events to come are those of this row.
+    pub(super) fn set_row(&mut self, wire: &RowWire) {
+        self.ts = wire.timestamp.as_deref().and_then(|text| text.parse().ok());
+        self.step.clone_from(&wire.uuid);
+        self.after = wire.logical_parent_uuid.clone().or_else(|| wire.parent_uuid.clone());
+        if let Some(uuid) = wire.uuid.as_deref().filter(|uuid| is_uuid(uuid)) {
+            self.identity.clear();
+            self.identity.extend_from_slice(uuid.as_bytes());
+        }
+    }
+
+    /// The events to come follow the step `after`.
+    pub(super) fn follow(&mut self, after: Option<String>) {
+        self.after = after;
+    }
+
+    /// The events to come belong to a sub-agent of the session, which was started by the call `call_id`.
+    pub(super) fn enter_child(&mut self, agent: &str, call_id: Option<String>) {
+        let parent = self.session.clone();
+        self.session = format!("{parent}/{agent}");
+        self.is_subagent = true;
+        self.child_of = Some(ParentLink { session: parent, kind: ParentKind::Subagent, call_id });
+    }
+
+    /// Says where a sub-agent without a file of its own comes from: before each order that it gets. The
+    /// event is the same each time, so that repeats add nothing.
+    pub(super) fn order_comes(&mut self) {
+        let Some(link) = &self.child_of else { return };
+        let about = SessionStarted {
+            agent: Some("claude-code".to_owned()),
+            parent: Some(link.clone()),
+            ..Default::default()
+        };
+        let id = EventId::derived(&[b"claude-code child", self.session.as_bytes()]);
+        let event = Event::new(id, self.session.clone(), Body::SessionStarted(about)).at(self.ts);
+        self.events.push(event);
+    }
+
+    /// Adds an event; `fact` is the native id of what it tells of.
+    pub(super) fn push(&mut self, fact: Option<String>, body: Body) {
+        let id = EventId::derived(&[b"claude-code", &self.identity, &self.count.to_le_bytes()]);
+        self.count += 1;
+        let mut event = Event::new(id, self.session.clone(), body).at(self.ts);
+        event.step.clone_from(&self.step);
+        event.after.clone_from(&self.after);
+        event.fact = fact;
+        self.events.push(event);
+    }
+
+    /// Keeps a row in reach that means nothing here.
+    pub(super) fn keep(&mut self, wire: &RowWire) {
+        let name = match (&wire.kind, &wire.subtype) {
+            (Some(kind), Some(subtype)) => format!("claude_code.{kind}.{subtype}"),
+            (Some(kind), None) => format!("claude_code.{kind}"),
+            (None, _) => "claude_code.unknown".to_owned(),
+        };
+        self.push(None, Body::Other { name: name.replace('-', "_"), data: None });
+    }
+
+    /// Returns whether the row has given no event yet.
+    pub(super) fn is_empty(&self) -> bool {
+        self.events.len() == self.first
+    }
+
+    /// Returns whether the row is of a sub-agent.
+    pub(super) fn is_subagent(&self) -> bool {
+        self.is_subagent
+    }
+
+    /// Returns the session of the events to come.
+    pub(super) fn session(&self) -> &str {
+        &self.session
+    }
+
+    /// Returns a name for the `at`th thing in the row, for what has none of its own.
+    pub(super) fn name_of(&self, at: &str) -> String {
+        format!("{}#{at}", self.step.as_deref().unwrap_or("row"))
+    }
+}
