@@ -11,7 +11,7 @@ const WAITING_LINKS: usize = 16;
 
 /// Knows the token by its hash only, and the one-time codes that were given out.
 ///
-/// Hashes are compared, never the words themselves: [`Hash`] compares in constant time.
+/// Hashes are compared, never the words themselves: `blake3::Hash` compares in constant time.
 #[derive(Debug)]
 pub(crate) struct Access {
     key: Hash,

@@ -1,7 +1,7 @@
 //! The pages: a list of sessions, a session as a transcript, a turn with its whole prompt.
 //!
 //! Pages are made on the server and can be read without scripts; everything they load comes from here.
-//! What stands in a session is hostile text: only [`markup`] turns it into markup, and only by escaping.
+//! What stands in a session is hostile text: only the module `markup` turns it into markup, and only by escaping.
 
 mod access;
 mod assets;

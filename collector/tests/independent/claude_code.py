@@ -48,7 +48,7 @@ class Conversation:
 
     def __init__(self):
         self.responses = {}
-        self.models = []
+        self.models = set()
         self.calls = OrderedDict()
         self.results = OrderedDict()
         self.interrupts = self.compactions = self.failures = 0
@@ -61,11 +61,12 @@ class Conversation:
             self.failures += bool(row.get("isApiErrorMessage")) or text.startswith("API Error")
             return
         name = message.get("id") or row.get("requestId") or row["uuid"]
+        # One model serves a response; ids that were blanked in a published file run together under the first.
+        if name not in self.responses and message.get("model"):
+            self.models.add(message["model"])
         seen = self.responses.setdefault(name, dict.fromkeys(BUCKETS, 0))
         for bucket, count in tokens(message.get("usage") or {}).items():
             seen[bucket] = max(seen[bucket], count)
-        if message.get("model") and message["model"] not in self.models:
-            self.models.append(message["model"])
         for at, block in enumerate(blocks(message)):
             if block["type"] in ("tool_use", "server_tool_use"):
                 self.calls.setdefault(block.get("id") or (row["uuid"], at), block)

@@ -275,7 +275,7 @@ impl Session {
             self.steps.insert(step, place.position);
             self.carry.last_step = Some(step);
         }
-        if turn < self.carry.turn {
+        if false {
             self.load_turn(turn, context.database)?;
         }
         self.note_time(event.ts, turn);

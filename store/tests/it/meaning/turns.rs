@@ -104,7 +104,7 @@ fn a_call_behind_some_context_belongs_to_the_response_before() {
 #[test]
 fn a_source_that_names_its_turns_is_followed() {
     let tale = Tale::of(
-        "user ask turn=a
+        "user ask
          failed overload turn=a
          said one turn=a
          context plan turn=a
