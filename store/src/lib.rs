@@ -6,6 +6,7 @@ mod mapper;
 mod projection;
 mod query;
 mod readers;
+mod redact;
 pub mod secret;
 mod store;
 
@@ -15,4 +16,5 @@ pub use mapper::{Mapped, Mapper, Mappers, Row, Source, SourceId, Unread};
 pub use projection::tables::{ModelCallRow, RunRow, SessionRow, SourceRow, ToolCallRow, TurnRow};
 pub use projection::{ProjectionError, event_identity};
 pub use query::*;
+pub use redact::{KeepAll, Redact};
 pub use store::{Change, Store, StoreError};

@@ -12,8 +12,8 @@ use crate::live::LiveState;
 use crate::projection::{Progress, Projection, SESSIONS_IN_MEMORY, Worker, damage_mark, mark_damaged};
 use crate::readers::Readers;
 use crate::{
-    Committed, Journal, JournalError, JournalWriter, Mappers, Position, ProjectionError, Record, RecordKind,
-    Source, SourceCursor, SourceId,
+    Committed, Journal, JournalError, JournalWriter, KeepAll, Mappers, Position, ProjectionError, Record,
+    RecordKind, Redact, Source, SourceCursor, SourceId,
 };
 
 /// What the last commit of the tables changed.
@@ -121,6 +121,7 @@ struct Inner {
     // Dropped in this order: what waits is written, then projected, and the lock goes last.
     writer: Option<JournalWriter>,
     worker: Option<Worker>,
+    redact: Box<dyn Redact>,
     torn_bytes: u64,
     _lock: File,
 }
@@ -129,6 +130,15 @@ impl Store {
     /// Opens the data folder, makes it when there is none, and brings the tables up to the journal in the
     /// background. Tables of another version are made again first.
     pub fn open(folder: &Path, mappers: Mappers) -> Result<Self, StoreError> {
+        Self::open_redacting(folder, mappers, Box::new(KeepAll))
+    }
+
+    /// Opens the data folder as [`Store::open`] does, and has `redact` take secrets out of all that comes in.
+    pub fn open_redacting(
+        folder: &Path,
+        mappers: Mappers,
+        redact: Box<dyn Redact>,
+    ) -> Result<Self, StoreError> {
         let fail = |action| move |cause| StoreError::Io { action, path: folder.to_owned(), cause };
         fs::create_dir_all(folder).map_err(fail("make"))?;
         let lock = lock(folder)?;
@@ -169,6 +179,7 @@ impl Store {
             readers,
             writer: Some(writer),
             worker: Some(worker),
+            redact,
             torn_bytes: opened.torn_bytes,
             _lock: lock,
         };
@@ -216,7 +227,8 @@ impl Store {
     }
 
     /// Appends the records in order and waits until they are safe on disk. Blocks; not for async threads.
-    pub fn append(&self, records: Vec<Record>) -> Result<Committed, StoreError> {
+    pub fn append(&self, mut records: Vec<Record>) -> Result<Committed, StoreError> {
+        records.iter_mut().for_each(|record| self.inner.redact.redact(record));
         Ok(self.writer().append(records)?)
     }
 
@@ -224,8 +236,9 @@ impl Store {
     /// [`StoreError::Busy`] when too much waits already.
     pub fn try_append(
         &self,
-        records: Vec<Record>,
+        mut records: Vec<Record>,
     ) -> Result<oneshot::Receiver<Result<Committed, Arc<JournalError>>>, StoreError> {
+        records.iter_mut().for_each(|record| self.inner.redact.redact(record));
         self.writer().try_append(records).map_err(|_| StoreError::Busy)
     }
 

@@ -5,4 +5,5 @@ mod command_line;
 mod event_api;
 mod kill;
 mod program;
+mod readme;
 mod watching;

@@ -275,7 +275,7 @@ impl Session {
             self.steps.insert(step, place.position);
             self.carry.last_step = Some(step);
         }
-        if false {
+        if turn < self.carry.turn {
             self.load_turn(turn, context.database)?;
         }
         self.note_time(event.ts, turn);
