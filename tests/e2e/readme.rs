@@ -48,7 +48,8 @@ fn the_subcommands_answer() {
 fn help_names_every_subcommand() {
     let program = Program::new();
     let help = String::from_utf8_lossy(&program.run(&["--help"]).stdout).into_owned();
-    for word in ["up", "import", "sessions", "show", "prompt", "diff", "rebuild", "doctor", "journal", "demo"] {
+    for word in ["up", "import", "sessions", "show", "prompt", "diff", "rebuild", "doctor", "journal", "demo"]
+    {
         assert!(help.lines().any(|line| line.trim_start().starts_with(word)), "{word} is not in\n{help}");
     }
 }

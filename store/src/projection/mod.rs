@@ -180,7 +180,8 @@ impl Projection {
             let (key, name): (u32, String) = (row.get(0)?, row.get(1)?);
             self.keys.insert(hash64(&name), key);
             if let Some(root) = row.get::<_, Option<u64>>(2)? {
-                }
+                self.roots.insert(root, key);
+            }
             self.next_key = self.next_key.max(key + 1);
         }
         Ok(())
