@@ -12,7 +12,12 @@ pub const FAILED: u8 = 3;
 
 /// The flight recorder for AI agents.
 #[derive(Debug, Parser)]
-#[command(version, about, max_term_width = 100)]
+#[command(
+    version,
+    about,
+    max_term_width = 100,
+    after_help = "Exit codes: 0 done, 1 done with faults to look at, 2 words it does not know, 3 could not be done."
+)]
 pub struct Cli {
     #[command(flatten)]
     common: Common,

@@ -31,8 +31,8 @@ pub struct SessionsArgs {
     /// The project
     #[arg(long)]
     project: Option<String>,
-    /// running, completed, failed, cancelled, handed_off or unknown
-    #[arg(long)]
+    /// How it stands
+    #[arg(long, value_parser = ["running", "completed", "failed", "cancelled", "handed_off", "unknown"])]
     status: Option<String>,
     /// A tool that it called
     #[arg(long)]
@@ -56,6 +56,9 @@ pub fn sessions(common: &Common, args: SessionsArgs) -> anyhow::Result<ExitCode>
     let times = viewer::typed_time::TypedTimes::new(common.tz.as_deref())?;
     let from = args.from.as_deref().map(|text| times.read(text)).transpose()?;
     let to = args.to.as_deref().map(|text| times.read(text)).transpose()?;
+    if let (Some(from), Some(to)) = (from, to) {
+        anyhow::ensure!(from < to, "--from {from} is not before --to {to}");
+    }
     if from.is_some() || to.is_some() {
         eprintln!("dashcam: times are in {}", times.zone_name());
     }

@@ -33,6 +33,8 @@ pub struct UpArgs {
     intake: SocketAddr,
 }
 
+/// Exit code of a process that SIGINT ended.
+const ENDED_AT_ONCE: i32 = 130;
 /// Time that open requests have to finish after Ctrl-C.
 const FINISH_WITHIN: Duration = Duration::from_secs(5);
 
@@ -81,7 +83,8 @@ pub fn serve(
         eprintln!("dashcam: pages at {link}");
         eprintln!("dashcam: events at http://{}/v1/events", events.local_addr()?);
         for folder in &folders {
-            eprintln!("dashcam: watching {}", folder.display());
+            let note = if folder.exists() { "" } else { " (it is not there yet)" };
+            eprintln!("dashcam: watching {}{note}", folder.display());
         }
         eprintln!("dashcam: Ctrl-C ends it");
         let watcher = Watcher::start(Arc::clone(&importer), folders, report_news());
@@ -98,7 +101,13 @@ pub fn serve(
         ));
         let events = tokio::spawn(collector::http::serve(events, store.clone(), stopped(stop.subscribe())));
         wait_for_end().await?;
-        eprintln!("dashcam: ending");
+        eprintln!("dashcam: ending; once more ends it at once");
+        tokio::spawn(async {
+            if wait_for_end().await.is_ok() {
+                // What was acknowledged is safe on disk; the rest is read again at the next start.
+                std::process::exit(ENDED_AT_ONCE);
+            }
+        });
         drop(announced);
         drop(stop);
         tokio::task::spawn_blocking(move || drop(watcher)).await?;

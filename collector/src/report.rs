@@ -85,13 +85,28 @@ pub fn import_path(
         match import_one(importer, &file.path, progress) {
             Ok(Some(line)) => emit(&line)?,
             Ok(None) if named_file => {
-                report.problems.push(format!("{} is of no known session format", path.display()));
+                let reason = if file.bytes == 0 { "it is empty" } else { "it is of no known session format" };
+                report.problems.push(format!("{}: {reason}", path.display()));
+                emit(&unread_line(path, reason))?;
             }
             Ok(None) => report.not_sessions += 1,
             Err(error) => report.problems.push(error.to_string()),
         }
     }
     Ok(())
+}
+
+/// Returns the line of a file that nothing was read of.
+fn unread_line(path: &Path, reason: &str) -> FileLine {
+    FileLine {
+        path: path.display().to_string(),
+        format: "unknown".to_owned(),
+        sessions: Vec::new(),
+        rows: 0,
+        events: 0,
+        duplicates: 0,
+        skipped: vec![Skipped { line: 0, reason: reason.to_owned() }],
+    }
 }
 
 fn import_one(

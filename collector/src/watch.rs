@@ -112,7 +112,9 @@ struct Seen {
 impl Following {
     fn run(&mut self, woken: &Receiver<Wake>, events: &Sender<Wake>) {
         let mut notifier = self.notifier(events);
-        self.look_at_all(&mut notifier, woken);
+        if self.look_at_all(&mut notifier, woken) {
+            return;
+        }
         let sessions = self.seen.values().filter(|seen| seen.is_session).count() as u64;
         (self.news)(WatchNews::Following { sessions });
         let mut looked = Instant::now();

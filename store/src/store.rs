@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io::Write;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -140,7 +141,8 @@ impl Store {
         redact: Box<dyn Redact>,
     ) -> Result<Self, StoreError> {
         let fail = |action| move |cause| StoreError::Io { action, path: folder.to_owned(), cause };
-        fs::create_dir_all(folder).map_err(fail("make"))?;
+        // Transcripts hold what an agent saw: nobody else on the machine may read them.
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(fail("make"))?;
         let lock = lock(folder)?;
         let (journal, opened) = Journal::open(&folder.join("journal"))?;
         let mappers = Arc::new(mappers);

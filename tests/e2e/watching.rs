@@ -64,3 +64,36 @@ fn a_truncated_file_is_read_anew_and_a_restart_goes_on() {
     eventually("what came meanwhile", || (turns(&program, "s-a") == Some(6)).then_some(()));
     assert_eq!(program.json(&["sessions"])[0]["events"]["stored"], 24);
 }
+
+#[test]
+fn an_interrupt_while_it_loads_ends_it() {
+    let program = Program::new();
+    let files = program.files();
+    for file in 0..300 {
+        let name = format!("s-{file}");
+        write(&files.join(format!("{name}.jsonl")), &session(&name, 20));
+    }
+    let watch = files.to_str().expect("it is text").to_owned();
+    let mut child = program
+        .command(&[
+            "up",
+            "--no-homes",
+            "--viewer",
+            "127.0.0.1:0",
+            "--intake",
+            "127.0.0.1:0",
+            "--watch",
+            &watch,
+        ])
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .expect("the binary starts");
+    eventually("the first files", || program.data().join("running.json").exists().then_some(()));
+    let pid = child.id().to_string();
+    let killed = std::process::Command::new("kill").args(["-INT", &pid]).status().expect("kill runs");
+    assert!(killed.success());
+    eventually("the end", || child.try_wait().expect("it is a child"));
+    // What was read is there, and the next start goes on.
+    let _up = program.up(&["--watch", &watch]);
+    eventually("all sessions", || (program.json(&["sessions"]).len() == 300).then_some(()));
+}

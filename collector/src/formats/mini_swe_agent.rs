@@ -10,7 +10,8 @@ mod wire;
 use std::path::Path;
 
 use agent_core::{
-    ArtifactProduced, Body, ChunkKind, ContextAdded, EndReason, Ended, SessionStarted, Status, TurnStarted,
+    ArtifactProduced, Body, ChunkKind, ContextAdded, EndReason, Ended, Json, SessionStarted, Status,
+    TurnStarted,
 };
 use memchr::memmem;
 use store::{Mapped, Mapper, Row, Source};
@@ -135,25 +136,35 @@ fn map_header(record: &Record, emit: &mut Emit<'_>) {
     let mut about = about_agent(NAME);
     fill_about(&mut about, record);
     emit.push(None, Body::SessionStarted(about));
-    let Some(config) = record.info.as_ref().and_then(|info| info.config.as_ref()) else { return };
-    let model = config.model.as_ref();
+    let config = record.info.as_ref().and_then(|info| info.config.as_ref());
+    let model = config.and_then(|config| config.model.as_ref());
     if let Some(name) = model.and_then(|model| model.model_name.clone()) {
         // The client library's names are `provider/model`.
         let provider = name.split_once('/').map(|(provider, _)| provider.to_owned());
         let turn = TurnStarted { model: Some(name), provider, ..TurnStarted::default() };
         emit.push(None, Body::TurnStarted(turn));
     }
-    let tools = [config.tools.as_ref(), model.and_then(|model| model.tools.as_ref())];
-    let tools =
-        tools.into_iter().chain([model.and_then(|model| model.model_kwargs.as_ref()?.tools.as_ref())]);
-    if let Some(Tools(schema)) = tools.flatten().next() {
-        let context = ContextAdded {
-            kind: Some(ChunkKind::ToolSchema),
-            slot: Some("tools".to_owned()),
-            content: Some(schema.clone()),
-            ..ContextAdded::default()
-        };
-        emit.push(None, Body::ContextAdded(context));
+    let places = [
+        config.and_then(|config| config.tools.as_ref()),
+        model.and_then(|model| model.tools.as_ref()),
+        model.and_then(|model| model.model_kwargs.as_ref()?.tools.as_ref()),
+    ];
+    emit.push(None, Body::ContextAdded(tools(places.into_iter().flatten().next())));
+}
+
+/// Returns what stands in the place of the tools: the messages are the whole conversation as sent, so where
+/// the file has no schema there is nothing more to know of the prompt.
+fn tools(schema: Option<&Tools>) -> ContextAdded {
+    let (content, reason) = match schema {
+        Some(Tools(schema)) => (schema.clone(), "the configuration of the run"),
+        None => (Json::of(&[(); 0]), "the file holds no tool schemas"),
+    };
+    ContextAdded {
+        kind: Some(ChunkKind::ToolSchema),
+        reason: Some(reason.to_owned()),
+        slot: Some("tools".to_owned()),
+        content: Some(content),
+        ..ContextAdded::default()
     }
 }
 

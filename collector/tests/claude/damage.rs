@@ -33,14 +33,14 @@ fn claude_files_cut_anywhere_are_read_up_to_the_cut() {
     for path in sessions() {
         let bytes = fs::read(&path).unwrap();
         let source = source(&*format, &path, &bytes);
-        let rows = rows(&bytes);
         let mut ends = Vec::new();
         let mut end = 0;
         for line in bytes.split_inclusive(|&byte| byte == b'\n') {
             end += line.len();
             ends.push(end);
         }
-        for cut in (997..bytes.len()).step_by(997) {
+        // Of long files only the beginning is cut up: the rows of one version are alike.
+        for cut in (997..bytes.len().min(600_000)).step_by(997) {
             let at = ends.partition_point(|&end| end <= cut);
             let start = at.checked_sub(1).map_or(0, |before| ends[before]);
             let torn = store::Row { number: at as u64 + 1, bytes: &bytes[start..cut] };
@@ -49,12 +49,11 @@ fn claude_files_cut_anywhere_are_read_up_to_the_cut() {
             let is_empty = torn.bytes.trim_ascii().is_empty();
             assert!(is_empty || !mapped.events.is_empty() || !mapped.unread.is_empty(), "{}", path.display());
         }
-        assert!(rows.len() <= ends.len());
     }
 }
 
 #[test]
-fn claude_imports_of_cut_files_fail_never() {
+fn claude_imports_of_cut_files_never_fail() {
     let Some(path) = session("mid-session-slice") else { return };
     let bytes = fs::read(&path).unwrap();
     let bench = Bench::new();

@@ -69,7 +69,7 @@ impl Bench {
         bench
     }
 
-    /// Returns a store that has taken in a file of these rows, and the file.
+    /// Returns a store that has taken in a file of these rows.
     pub(crate) fn with_rows(name: &str, rows: &[Value]) -> Self {
         let bench = Self::new();
         bench.import(&bench.write(name, &lines(rows)));
@@ -151,7 +151,7 @@ pub(crate) fn source(format: &dyn Format, path: &Path, bytes: &[u8]) -> Source {
     }
 }
 
-/// Returns what each row of a file means, by the order in which `numbered` gives them.
+/// Returns what a row means.
 pub(crate) fn map(format: &dyn Format, source: &Source, row: Row<'_>) -> Mapped {
     let mut out = Mapped::default();
     format.map(source, row, &mut out);

@@ -57,6 +57,7 @@ pub(super) struct Carry {
     last_thing: LastThing,
     quality_counts: [u32; 5],
     titled: bool,
+    titled_by_user: bool,
     /// Whether the context was compacted before a turn that has no row yet.
     compacted: bool,
     /// Whether the first message has been seen, by which copies of the beginning are found.
@@ -67,6 +68,8 @@ pub(super) struct Carry {
     /// What the source says of the session's end and of the current run's.
     ended: Option<(String, String)>,
     run_ended: Option<(String, String)>,
+    /// The sub-agent's session of which this one is a copy: its parent was copied, and it with it.
+    copy_of: Option<String>,
     prompt: PromptCarry,
 }
 
@@ -76,7 +79,7 @@ pub(super) struct Session {
     carry: Carry,
     written: bool,
     changed: bool,
-    /// The parent's name, hashed, by which it is found.
+    /// The parent's name (or that of the session of which this is a copy), hashed, by which it is found.
     parent: Option<u64>,
     /// The turn of each event, by its identity.
     ids: FxHashMap<u64, u32>,
@@ -149,7 +152,7 @@ impl Session {
 
     fn with_row(row: SessionRow, carry: Carry, written: bool) -> Self {
         Self {
-            parent: row.parent.as_deref().map(hash64),
+            parent: carry.copy_of.as_deref().or(row.parent.as_deref()).map(hash64),
             row,
             carry,
             written,
@@ -366,7 +369,7 @@ impl Session {
             | Body::MemoryRecalled(_)
             | Body::SkillListed(_) => self.input_turn(),
             body => {
-                self.take_words(body);
+                self.take_words(event, body);
                 self.carry.turn
             }
         };
@@ -376,10 +379,10 @@ impl Session {
     }
 
     /// Takes in what is said of the session and its runs as a whole.
-    fn take_words(&mut self, body: &Body) {
+    fn take_words(&mut self, event: &Event, body: &Body) {
         match body {
             Body::SessionStarted(about) => self.describe(about),
-            Body::SessionTitled(titled) => self.titled(&titled.title),
+            Body::SessionTitled(titled) => self.take_title(event, titled),
             Body::SessionEnded(ended) => self.session_ended(ended),
             Body::RunEnded(ended) => self.run_ended(ended),
             _ => {}
@@ -398,7 +401,7 @@ impl Session {
         match &event.body {
             Body::ModelResponded(piece) => self.amend_response(event, turn, piece, context)?,
             Body::ToolEnded(end) => self.amend_result(event, end, place, context)?,
-            body => self.take_words(body),
+            body => self.take_words(event, body),
         }
         Ok(turn)
     }

@@ -68,7 +68,10 @@ pub(super) fn is_claude_code(head: &[u8]) -> bool {
     // A pasted picture can fill the head with one row, which the head cuts off: its keys at the start tell.
     let cut = head.rsplit(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii_start();
     let start = String::from_utf8_lossy(&cut[..cut.len().min(2000)]);
-    start.starts_with("{\"") && start.contains("\"parentUuid\":") && start.contains("\"sessionId\":")
+    // Newer versions write the session's id after the message.
+    let is_row = start.starts_with("{\"parentUuid\":") && start.contains("\"isSidechain\":");
+    let names_session = start.contains("\"parentUuid\":") && start.contains("\"sessionId\":");
+    start.starts_with("{\"") && (is_row || names_session)
 }
 
 fn is_own(row: &HeadWire) -> bool {

@@ -13,13 +13,13 @@ use super::{Writer, copy, learning};
 const SYNTHETIC: &str = "<synthetic>";
 
 pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire) {
-    let Some(message) = read::<MessageWire>(wire.message.as_deref()) else { return };
-    let blocks = blocks(message.content.as_deref());
-    if message.model.as_deref() == Some(SYNTHETIC) {
+    let Some(message) = writer.read::<MessageWire>(wire.message.as_deref(), "message") else { return };
+    let blocks = blocks(writer, message.content.as_deref());
+    if message.model.as_deref() == Some(SYNTHETIC) || wire.is_api_error_message == Some(true) {
         return synthetic(writer, wire, &blocks);
     }
     let response_id = message.id.clone().or_else(|| wire.request_id.clone()).or_else(|| wire.uuid.clone());
-    let usage = usage(message.usage.as_deref());
+    let usage = usage(writer, message.usage.as_deref());
     let content = content(writer, &blocks, message.content.as_deref());
     let quality = match (usage.is_empty(), &message.stop_reason) {
         (true, _) => UsageQuality::Missing,
@@ -29,7 +29,7 @@ pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire) {
     writer.push(
         response_id.clone(),
         Body::ModelResponded(ModelResponded {
-            provider: Some("anthropic".to_owned()),
+            provider: message.model.as_deref().and_then(provider).map(str::to_owned),
             model: message.model,
             response_id,
             request_id: wire.request_id.clone(),
@@ -47,6 +47,11 @@ pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire) {
             _ => {}
         }
     }
+}
+
+/// Returns who serves a model; nothing for models of others, which go by endpoints that no row names.
+fn provider(model: &str) -> Option<&'static str> {
+    (model.starts_with("claude") || model.contains("anthropic")).then_some("anthropic")
 }
 
 fn tool_called(writer: &mut Writer<'_>, block: &BlockWire, at: usize) {
@@ -73,7 +78,7 @@ fn call_id(writer: &Writer<'_>, block: &BlockWire, at: usize) -> String {
 /// The result of a tool that the provider runs stands in the response itself.
 fn provider_result(writer: &mut Writer<'_>, block: &BlockWire) {
     let Some(call_id) = block.tool_use_id.clone() else { return };
-    let failed = block.content.as_ref().is_some_and(|content| content.get().contains("_tool_result_error"));
+    let failed = block.content.as_deref().is_some_and(is_provider_error);
     let mut ended = ToolEnded {
         call_id: call_id.clone(),
         status: Some(if failed { ToolStatus::Failed } else { ToolStatus::Succeeded }),
@@ -84,6 +89,18 @@ fn provider_result(writer: &mut Writer<'_>, block: &BlockWire) {
     writer.push(Some(call_id), Body::ToolEnded(ended));
 }
 
+/// Returns whether the result of a tool at the provider is an error: an object of a type such as
+/// `web_search_tool_result_error`. Pages that were found may hold that word too.
+fn is_provider_error(content: &RawValue) -> bool {
+    #[derive(serde::Deserialize)]
+    struct KindWire {
+        #[serde(rename = "type")]
+        kind: String,
+    }
+    content.get().starts_with('{')
+        && read::<KindWire>(Some(content)).is_some_and(|wire| wire.kind.ends_with("_tool_result_error"))
+}
+
 /// Rows that Claude Code wrote in the model's place: an error of the API, or a remark. No call was made.
 fn synthetic(writer: &mut Writer<'_>, wire: &RowWire, blocks: &[BlockWire]) {
     let text = blocks.iter().filter_map(|block| block.text.as_deref()).collect::<Vec<_>>().join("\n");
@@ -91,7 +108,7 @@ fn synthetic(writer: &mut Writer<'_>, wire: &RowWire, blocks: &[BlockWire]) {
     if !is_error {
         return;
     }
-    let http_status = http_status(&text);
+    let http_status = wire.api_error_status.or_else(|| http_status(&text));
     writer.push(
         None,
         Body::ModelFailed(ModelFailed {
@@ -134,13 +151,19 @@ pub(super) fn api_error(
 }
 
 /// Returns the content blocks of a message; text alone is one block.
-pub(super) fn blocks(content: Option<&RawValue>) -> Vec<BlockWire> {
+///
+/// A block that cannot be read is there without its fields, and named as a loss.
+pub(super) fn blocks(writer: &mut Writer<'_>, content: Option<&RawValue>) -> Vec<BlockWire> {
     let Some(content) = content else { return Vec::new() };
     if content.get().starts_with('"') {
-        let text: Option<String> = read(Some(content));
+        let text: Option<String> = writer.read(Some(content), "content");
         return vec![BlockWire { kind: Some("text".to_owned()), text, ..Default::default() }];
     }
-    read(Some(content)).unwrap_or_default()
+    read(Some(content)).unwrap_or_else(|| {
+        let pieces: Vec<Box<RawValue>> = writer.read(Some(content), "content").unwrap_or_default();
+        let mut block = |piece: &RawValue| writer.read(Some(piece), "content block").unwrap_or_default();
+        pieces.iter().map(|piece| block(piece)).collect()
+    })
 }
 
 /// Returns the pieces of a response. Results in it are told by events of their own.
@@ -189,13 +212,14 @@ fn media(wire: &BlockWire) -> Block {
         data: Option<Box<RawValue>>,
     }
     let source: SourceWire = read(wire.source.as_deref()).unwrap_or_default();
-    // Base64 holds three bytes in four characters; the quotes of the JSON string are none of them.
-    let bytes = source.data.map_or(0, |data| (data.get().len() as u64).saturating_sub(2) / 4 * 3);
+    // Base64 holds three bytes in four characters; the quotes of the JSON string and what fills up the last
+    // four are none of them.
+    let bytes = source.data.map_or(0, |data| data.get().trim_matches(['"', '=']).len() as u64 * 3 / 4);
     Block::Media { media_type: source.media_type.unwrap_or_default(), bytes }
 }
 
-fn usage(raw: Option<&RawValue>) -> Usage {
-    let Some(wire) = read::<UsageWire>(raw) else { return Usage::default() };
+fn usage(writer: &mut Writer<'_>, raw: Option<&RawValue>) -> Usage {
+    let Some(wire) = writer.read::<UsageWire>(raw, "usage") else { return Usage::default() };
     let split = wire.cache_creation.unwrap_or_default();
     // What the split by time to live does not name was written for the shorter one.
     let unnamed = wire

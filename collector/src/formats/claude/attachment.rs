@@ -1,5 +1,7 @@
 //! Attachment rows: what versions from 2.1.92 on write down of the rest of the context.
 
+use std::collections::BTreeMap;
+
 use agent_core::{Body, ChunkKind, ContextAdded, Json, LearningNote, Origin, UserMessaged};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -29,9 +31,14 @@ struct AttachmentWire {
     command_mode: Option<String>,
     origin: Raw,
     is_meta: Option<bool>,
-    text: Option<String>,
-    snippet: Option<String>,
+    text: Raw,
+    snippet: Raw,
+    banner: Raw,
+    added_lines: Raw,
+    added_blocks: Raw,
     hook_name: Option<String>,
+    hook_event: Option<String>,
+    blocking_error: Raw,
 }
 
 #[derive(Deserialize)]
@@ -47,12 +54,14 @@ struct RenderedWire {
 }
 
 pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire) {
-    let Some(attachment) = read::<AttachmentWire>(wire.attachment.as_deref()) else { return };
+    let Some(attachment) = writer.read::<AttachmentWire>(wire.attachment.as_deref(), "attachment") else {
+        return;
+    };
     let kind = attachment.kind.clone().unwrap_or_default();
     match kind.as_str() {
         "prompt_snapshot" => prompt_snapshot(writer, &attachment),
         "nested_memory" => memory(writer, &attachment),
-        "skill_listing" => listed(writer, attachment.names.as_deref(), "skill_listing"),
+        "skill_listing" => listed(writer, Some(&names_of(&attachment)), "skill_listing"),
         "dynamic_skill" => listed(writer, attachment.skill_names.as_deref(), "dynamic_skill"),
         "invoked_skills" => invoked(writer, &attachment),
         "queued_command" => return queued(writer, wire, &attachment),
@@ -132,6 +141,19 @@ fn listed(writer: &mut Writer<'_>, names: Option<&[String]>, source: &str) {
     }
 }
 
+/// Returns the names of the skills in a listing; older versions have them in the text only, a line
+/// `- name: description` each.
+fn names_of(attachment: &AttachmentWire) -> Vec<String> {
+    if let Some(names) = &attachment.names {
+        return names.clone();
+    }
+    let text: String = read(attachment.content.as_deref()).unwrap_or_default();
+    let items = text.lines().filter_map(|line| line.strip_prefix("- "));
+    // A name may hold a colon (`plugin:skill`); the one that ends the name has a space after it.
+    let names = items.map(|item| item.split_once(": ").map_or(item, |(name, _)| name).trim().to_owned());
+    names.filter(|name| !name.is_empty()).collect()
+}
+
 fn invoked(writer: &mut Writer<'_>, attachment: &AttachmentWire) {
     for skill in attachment.skills.as_deref().unwrap_or_default() {
         let name = skill.name.clone().unwrap_or_default();
@@ -158,7 +180,7 @@ fn invoked(writer: &mut Writer<'_>, attachment: &AttachmentWire) {
 
 /// A message that came in while the agent worked: the user's, or a notice of the runtime's.
 fn queued(writer: &mut Writer<'_>, wire: &RowWire, attachment: &AttachmentWire) {
-    let blocks = blocks(attachment.prompt.as_deref());
+    let blocks = blocks(writer, attachment.prompt.as_deref());
     let texts: Vec<&str> = blocks.iter().filter_map(|block| block.text.as_deref()).collect();
     let media = blocks.iter().enumerate().filter(|(_, block)| block.text.is_none());
     let media: Vec<_> = media.map(|(at, wire)| block(wire, attachment.prompt.as_deref(), at)).collect();
@@ -184,6 +206,7 @@ fn context(writer: &mut Writer<'_>, attachment: &AttachmentWire, kind: &str) {
         "nested_memory" => ChunkKind::Memory,
         "skill_listing" | "dynamic_skill" | "invoked_skills" => ChunkKind::Skill,
         "todo_reminder" | "task_reminder" | "plan_mode" | "plan_mode_exit" => ChunkKind::Plan,
+        kind if kind.starts_with("hook_") || kind.contains("reminder") => ChunkKind::Insight,
         _ => ChunkKind::State,
     };
     let source = attachment
@@ -198,17 +221,36 @@ fn context(writer: &mut Writer<'_>, attachment: &AttachmentWire, kind: &str) {
         }
         return;
     }
-    let text = match kind {
-        "nested_memory" => memory_text(attachment),
-        "skill_listing" | "hook_additional_context" => copy(attachment.content.as_deref()),
-        "edited_text_file" => attachment.snippet.as_deref().map(Json::string),
-        "total_tokens_reminder" | "batching_reminder_sent" | "silent_turn_reminder" => {
-            attachment.text.as_deref().map(Json::string)
-        }
-        _ => None,
-    };
-    if let Some(text) = text {
+    if let Some(text) = unrendered(attachment, kind) {
         add(writer, part, source, kind, text);
+    }
+}
+
+/// Returns the part of an attachment that the model is told, in versions that do not write it down as such.
+fn unrendered(attachment: &AttachmentWire, kind: &str) -> Option<Json> {
+    let is_filled = |raw: &&RawValue| !matches!(raw.get(), "\"\"" | "[]" | "{}");
+    let filled = |raw: &Raw| raw.as_deref().filter(is_filled).map(Json::copy);
+    match kind {
+        "nested_memory" => field(attachment.content.as_deref(), "content"),
+        "hook_blocking_error" => field(attachment.blocking_error.as_deref(), "blockingError"),
+        // Of a hook that went well the model sees what it printed at these two events only.
+        "hook_success" => {
+            let is_told =
+                matches!(attachment.hook_event.as_deref(), Some("SessionStart" | "UserPromptSubmit"));
+            filled(&attachment.content).filter(|_| is_told)
+        }
+        // The system prompt and the skills' texts have been added; the others are for the person only.
+        "prompt_snapshot" | "invoked_skills" | "hook_system_message" | "hook_cancelled" => None,
+        _ => [
+            &attachment.snippet,
+            &attachment.text,
+            &attachment.content,
+            &attachment.added_lines,
+            &attachment.added_blocks,
+            &attachment.banner,
+        ]
+        .into_iter()
+        .find_map(filled),
     }
 }
 
@@ -220,13 +262,10 @@ fn pieces(content: Option<&RawValue>) -> Vec<Json> {
     }
 }
 
-fn memory_text(attachment: &AttachmentWire) -> Option<Json> {
-    #[derive(Deserialize)]
-    struct ContentWire {
-        content: Raw,
-    }
-    let content: ContentWire = read(attachment.content.as_deref())?;
-    copy(content.content.as_deref())
+/// Returns the value of one field of an object.
+fn field(object: Option<&RawValue>, name: &str) -> Option<Json> {
+    let fields: BTreeMap<String, Box<RawValue>> = read(object)?;
+    copy(fields.get(name).map(AsRef::as_ref))
 }
 
 fn add(writer: &mut Writer<'_>, kind: ChunkKind, source: Option<String>, attachment: &str, content: Json) {

@@ -94,16 +94,18 @@ fn note(writer: &mut Writer<'_>, kind: fn(LearningNote) -> Body, key: String, ca
 
 /// Returns whether a file is one that agents keep their memory in.
 fn is_memory(path: &str) -> bool {
-    let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
+    let mut parts: Vec<&str> = path.split(['/', '\\']).collect();
+    let name = parts.pop().unwrap_or_default();
     matches!(name, "CLAUDE.md" | "CLAUDE.local.md" | "MEMORY.md" | "AGENTS.md")
-        || (path.contains("/.claude/") && path.contains("/memory/"))
+        || parts.iter().position(|part| *part == ".claude").is_some_and(|at| parts[at..].contains(&"memory"))
 }
 
 /// Returns the skill that a `.../skills/<skill>/SKILL.md` is of.
 fn skill_of(path: &str) -> Option<String> {
-    let folder = path.strip_suffix("/SKILL.md")?;
-    let (_, skill) = folder.rsplit_once("/skills/")?;
-    Some(skill.to_owned())
+    let parts: Vec<&str> = path.split(['/', '\\']).collect();
+    let skills = parts.iter().rposition(|part| *part == "skills")?;
+    let (skill, rest) = parts[skills + 1..].split_first()?;
+    (rest.last() == Some(&"SKILL.md")).then(|| (*skill).to_owned())
 }
 
 /// Reads a text that the runtime put in when a skill was called, and puts it into the prompt as the skill's.

@@ -10,13 +10,15 @@ mod wire;
 mod writer;
 
 #[cfg(test)]
+mod row_tests;
+#[cfg(test)]
 mod tests;
 
 use std::path::Path;
 
 use agent_core::{ArtifactProduced, Body, Json, SessionTitled};
 use serde_json::value::RawValue;
-use store::{Mapped, Mapper, Row, Source};
+use store::{Mapped, Mapper, Row, Source, Unread};
 
 use super::rows::read_line;
 use super::{Described, Format, Layout};
@@ -32,14 +34,15 @@ impl Mapper for ClaudeCode {
     }
 
     fn version(&self) -> u32 {
-        1
+        2
     }
 
     fn map(&self, source: &Source, row: Row<'_>, out: &mut Mapped) {
         let mut place = 0_u32;
+        let mut in_parts: Vec<Unread> = Vec::new();
         let events = &mut out.events;
         let unread = read_line::<RowWire>(row.bytes, |wire, text| {
-            let mut writer = Writer::new(source, &wire, text, (row.number, place), events);
+            let mut writer = Writer::new(source, &wire, text, (row.number, place), events, &mut in_parts);
             place += 1;
             map_row(&mut writer, &wire);
             if writer.is_empty() {
@@ -47,6 +50,7 @@ impl Mapper for ClaudeCode {
             }
         });
         out.unread.extend(unread);
+        out.unread.append(&mut in_parts);
     }
 }
 
@@ -86,8 +90,8 @@ fn map_message(writer: &mut Writer<'_>, wire: &RowWire) {
             writer.follow(wire.leaf_uuid.clone());
             title(writer, wire.summary.as_deref(), "summary");
         }
-        Some("custom-title") => title(writer, wire.custom_title.as_deref(), "user"),
-        Some("ai-title") => title(writer, wire.ai_title.as_deref(), "model"),
+        Some("custom-title") if is_own(writer, wire) => title(writer, wire.custom_title.as_deref(), "user"),
+        Some("ai-title") if is_own(writer, wire) => title(writer, wire.ai_title.as_deref(), "model"),
         Some("pr-link") => writer.push(
             None,
             Body::ArtifactProduced(ArtifactProduced {
@@ -98,6 +102,11 @@ fn map_message(writer: &mut Writer<'_>, wire: &RowWire) {
         ),
         _ => {}
     }
+}
+
+/// Returns whether a title is for the session: rows that came along from another one bring its title.
+fn is_own(writer: &Writer<'_>, wire: &RowWire) -> bool {
+    wire.session_id.as_deref().is_none_or(|session| session == writer.session())
 }
 
 fn title(writer: &mut Writer<'_>, title: Option<&str>, by: &str) {
@@ -113,7 +122,10 @@ fn map_progress(writer: &mut Writer<'_>, wire: &RowWire) {
     if progress.kind.as_deref() != Some("agent_progress") {
         return;
     }
-    let Some(mut inner) = read::<RowWire>(progress.message.as_deref()) else { return };
+    let Some(mut inner) = writer.read::<RowWire>(progress.message.as_deref(), "message of a sub-agent")
+    else {
+        return;
+    };
     let Some(agent) = &progress.agent_id else { return };
     inner.uuid = inner.uuid.or_else(|| wire.uuid.clone());
     inner.timestamp = inner.timestamp.or_else(|| wire.timestamp.clone());

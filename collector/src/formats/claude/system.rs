@@ -19,19 +19,22 @@ pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire) {
 }
 
 fn compacted(writer: &mut Writer<'_>, wire: &RowWire) {
-    let metadata: CompactWire = read(wire.compact_metadata.as_deref()).unwrap_or_default();
+    let metadata: CompactWire =
+        writer.read(wire.compact_metadata.as_deref(), "compactMetadata").unwrap_or_default();
     writer.push(
         None,
         Body::ContextCompacted(ContextCompacted {
             trigger: metadata.trigger,
             tokens_before: metadata.pre_tokens,
+            tokens_after: metadata.post_tokens,
             ..Default::default()
         }),
     );
 }
 
 fn microcompacted(writer: &mut Writer<'_>, wire: &RowWire) {
-    let metadata: CompactWire = read(wire.microcompact_metadata.as_deref()).unwrap_or_default();
+    let metadata: CompactWire =
+        writer.read(wire.microcompact_metadata.as_deref(), "microcompactMetadata").unwrap_or_default();
     let after =
         metadata.pre_tokens.zip(metadata.tokens_saved).map(|(before, saved)| before.saturating_sub(saved));
     writer.push(
@@ -73,7 +76,14 @@ fn refused(writer: &mut Writer<'_>, wire: &RowWire) {
     let message = wire.api_refusal_explanation.clone().or(said);
     let mut info = api_error(message, None, Some("refusal".to_owned()));
     info.retryable = Some(false);
-    writer.push(None, Body::ModelFailed(ModelFailed { error: info, ..Default::default() }));
+    writer.push(
+        None,
+        Body::ModelFailed(ModelFailed {
+            model: wire.original_model.clone(),
+            error: info,
+            ..Default::default()
+        }),
+    );
 }
 
 fn local_command(writer: &mut Writer<'_>, wire: &RowWire) {

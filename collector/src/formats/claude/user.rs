@@ -20,8 +20,8 @@ struct Said<'a> {
 }
 
 pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire) {
-    let Some(message) = read::<MessageWire>(wire.message.as_deref()) else { return };
-    let blocks = blocks(message.content.as_deref());
+    let Some(message) = writer.read::<MessageWire>(wire.message.as_deref(), "message") else { return };
+    let blocks = blocks(writer, message.content.as_deref());
     let said_by_row = said_by(writer, wire);
     let mut said: Vec<Said<'_>> = Vec::new();
     for (at, wire_block) in blocks.iter().enumerate() {

@@ -13,6 +13,7 @@ pub(super) struct RowWire {
     pub(super) kind: Option<String>,
     pub(super) subtype: Option<String>,
     pub(super) uuid: Option<String>,
+    pub(super) session_id: Option<String>,
     pub(super) parent_uuid: Option<String>,
     pub(super) logical_parent_uuid: Option<String>,
     pub(super) timestamp: Option<String>,
@@ -22,6 +23,7 @@ pub(super) struct RowWire {
     pub(super) is_meta: Option<bool>,
     pub(super) is_compact_summary: Option<bool>,
     pub(super) is_api_error_message: Option<bool>,
+    pub(super) api_error_status: Option<u16>,
     pub(super) request_id: Option<String>,
     pub(super) origin: Raw,
     pub(super) message: Raw,
@@ -45,6 +47,8 @@ pub(super) struct RowWire {
     pub(super) ai_title: Option<String>,
     pub(super) pr_url: Option<String>,
     pub(super) api_refusal_explanation: Option<String>,
+    /// The model that refused.
+    pub(super) original_model: Option<String>,
 }
 
 /// The message in an assistant or user row.
@@ -123,6 +127,7 @@ pub(super) struct OriginWire {
 pub(super) struct CompactWire {
     pub(super) trigger: Option<String>,
     pub(super) pre_tokens: Option<u64>,
+    pub(super) post_tokens: Option<u64>,
     pub(super) tokens_saved: Option<u64>,
     pub(super) compacted_tool_ids: Option<Vec<String>>,
 }

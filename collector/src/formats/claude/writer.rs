@@ -1,7 +1,9 @@
 //! Makes the events of one row.
 
 use agent_core::{Body, Event, EventId, ParentKind, ParentLink, SessionStarted, Timestamp};
-use store::Source;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use store::{Source, Unread};
 
 use super::is_uuid;
 use super::wire::RowWire;
@@ -21,6 +23,8 @@ pub(super) struct Writer<'a> {
     child_of: Option<ParentLink>,
     first: usize,
     events: &'a mut Vec<Event>,
+    /// What of the row could not be read.
+    unread: &'a mut Vec<Unread>,
 }
 
 impl<'a> Writer<'a> {
@@ -32,6 +36,7 @@ impl<'a> Writer<'a> {
         text: &str,
         place: (u64, u32),
         events: &'a mut Vec<Event>,
+        unread: &'a mut Vec<Unread>,
     ) -> Self {
         let parent = source.about.parent.as_ref();
         let mut writer = Self {
@@ -45,6 +50,7 @@ impl<'a> Writer<'a> {
             child_of: None,
             first: events.len(),
             events,
+            unread,
         };
         writer.set_row(wire);
         if writer.identity.is_empty() {
@@ -74,9 +80,11 @@ impl<'a> Writer<'a> {
     }
 
     /// The events to come belong to a sub-agent of the session, which was started by the call `call_id`.
+    /// All hang on the main session, those of sub-agents too: their files lie in one folder.
     pub(super) fn enter_child(&mut self, agent: &str, call_id: Option<String>) {
-        let parent = self.session.clone();
-        self.session = format!("{parent}/{agent}");
+        let main = self.session.split('/').next().unwrap_or_default();
+        let child = format!("{main}/{agent}");
+        let parent = std::mem::replace(&mut self.session, child);
         self.is_subagent = true;
         self.child_of = Some(ParentLink { session: parent, kind: ParentKind::Subagent, call_id });
     }
@@ -114,6 +122,15 @@ impl<'a> Writer<'a> {
             (None, _) => "claude_code.unknown".to_owned(),
         };
         self.push(None, Body::Other { name: name.replace('-', "_"), data: None });
+    }
+
+    /// Reads a part of the row; when it has another shape than `T`, that is named as a loss.
+    pub(super) fn read<T>(&mut self, raw: Option<&RawValue>, what: &str) -> Option<T>
+    where
+        T: for<'de> Deserialize<'de>,
+    {
+        let read = serde_json::from_str(raw?.get());
+        read.map_err(|error| self.unread.push(Unread(format!("{what}: {error}")))).ok()
     }
 
     /// Returns whether the row has given no event yet.

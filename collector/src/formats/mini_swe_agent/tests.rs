@@ -72,7 +72,7 @@ fn a_run_of_2_x() {
         &[
             r#"session.started {"agent":"mini-swe-agent","agent_version":"2.2.7","title":"a__b-1","cwd":"/testbed"}"#,
             r#"turn.started {"model":"deepseek/deepseek-chat","provider":"deepseek"}"#,
-            r#"context.added {"kind":"tool_schema","slot":"tools","content":[{"name":"bash"}]}"#,
+            r#"context.added {"kind":"tool_schema","reason":"the configuration of the run","slot":"tools","content":[{"name":"bash"}]}"#,
             r#"context.added {"kind":"system","slot":"system","content":"You help."}"#,
             r#"user.messaged {"origin":"human","text":"Fix it."}"#,
             r#"model.responded {"model":"deepseek-chat","response_id":"r1","content":[{"type":"reasoning","text":"hm"},{"type":"text","text":"Look."},{"type":"tool_use","call_id":"c1","name":"bash"},{"type":"tool_use","call_id":"c2","name":"bash"}],"finish_reason":"tool_calls","usage":{"uncached_input":6,"cache_read":4,"output":3},"usage_quality":"final","usage_raw":{"completion_tokens":3,"prompt_tokens":10,"prompt_tokens_details":{"cached_tokens":4}},"last_piece":true,"reported_cost_usd":"0.0004739"}"#,
@@ -134,6 +134,7 @@ fn a_run_over_the_responses_api() {
         text,
         &[
             r#"session.started {"agent":"mini-swe-agent","agent_version":"2.0.0"}"#,
+            r#"context.added {"kind":"tool_schema","reason":"the file holds no tool schemas","slot":"tools","content":[]}"#,
             r#"user.messaged {"origin":"human","text":"T"}"#,
             r#"model.responded {"model":"m","response_id":"r1","content":[{"type":"reasoning","text":"","hidden":true},{"type":"text","text":"Hi"},{"type":"tool_use","call_id":"c1","name":"bash"}],"finish_reason":"completed","usage":{"uncached_input":5,"output":2},"usage_quality":"final","usage_raw":{"input_tokens":5,"output_tokens":2},"last_piece":true,"reported_cost_usd":"0.25"}"#,
             r#"tool.called {"call_id":"c1","name":"bash","input":{"command":"ls"}}"#,

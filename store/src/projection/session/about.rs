@@ -1,6 +1,6 @@
 //! What is said of a session: who works on what, and where it comes from.
 
-use agent_core::{ParentKind, SessionStarted, TurnStarted};
+use agent_core::{Event, ParentKind, SessionStarted, SessionTitled, TurnStarted};
 
 use super::super::text::{hash64, preview};
 use super::Session;
@@ -29,11 +29,30 @@ impl Session {
         }
         if let Some(parent) = &about.parent {
             let row = &mut self.row;
-            self.parent = Some(hash64(&parent.session));
+            if self.carry.copy_of.is_none() {
+                self.parent = Some(hash64(&parent.session));
+            }
+            // One source may know the call, and another of the same session not.
+            if parent.call_id.is_some() || row.parent.as_ref() != Some(&parent.session) {
+                row.parent_call.clone_from(&parent.call_id);
+            }
             row.parent = Some(parent.session.clone());
             row.parent_kind = Some(parent.kind.as_str().to_owned());
-            row.parent_call.clone_from(&parent.call_id);
         }
+    }
+
+    /// Takes a title. One that the user gave stays, whatever others come after it; and a summary that follows
+    /// a step which is not known here is another session's.
+    pub(super) fn take_title(&mut self, event: &Event, titled: &SessionTitled) {
+        let by = titled.other.get("by").and_then(serde_json::Value::as_str);
+        let is_known = |step: &str| self.steps.contains_key(&hash64(step));
+        let is_anothers = by == Some("summary") && !event.after.as_deref().is_some_and(is_known);
+        let by_user = by == Some("user");
+        if is_anothers || (self.carry.titled_by_user && !by_user) {
+            return;
+        }
+        self.carry.titled_by_user |= by_user;
+        self.titled(&titled.title);
     }
 
     pub(super) fn titled(&mut self, title: &str) {
@@ -57,12 +76,16 @@ impl Session {
         self.row.root = Some(root);
     }
 
-    /// Says that the session begins as `parent` does, unless it has said itself where it comes from.
+    /// Says that the session begins as `parent` does. A sub-agent's session that does so was copied along with
+    /// its own parent; another that has said itself where it comes from stays by that.
     pub(in crate::projection) fn fork_of(&mut self, parent: &str) {
         if self.row.parent.is_none() {
             self.parent = Some(hash64(parent));
             self.row.parent = Some(parent.to_owned());
             self.row.parent_kind = Some(ParentKind::Fork.as_str().to_owned());
+        } else if self.row.parent_kind.as_deref() == Some(ParentKind::Subagent.as_str()) {
+            self.parent = Some(hash64(parent));
+            self.carry.copy_of = Some(parent.to_owned());
         }
     }
 

@@ -59,7 +59,7 @@ fn part_of(body: &Body) -> Option<NewPart<'_>> {
             role: "user",
             bytes: message.text.len() as u64 + message.media.iter().map(media_len).sum::<u64>(),
         },
-        Body::ModelResponded(piece) if piece.content.iter().any(|block| block.text_len() > 0) => NewPart {
+        Body::ModelResponded(piece) if piece.content.iter().any(has_words) => NewPart {
             kind: ChunkKind::History,
             source: None,
             reason: None,
@@ -104,6 +104,11 @@ fn part_of(body: &Body) -> Option<NewPart<'_>> {
         }
         _ => return None,
     })
+}
+
+/// Returns whether a piece of a response puts anything before the model: a call stands in an event of its own.
+fn has_words(block: &Block) -> bool {
+    !matches!(block, Block::ToolUse { .. }) && block.text_len() > 0
 }
 
 fn media_len(block: &Block) -> u64 {

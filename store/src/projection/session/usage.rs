@@ -102,8 +102,7 @@ impl Session {
         let counts = &mut self.carry.quality_counts;
         counts[before.1 as usize] = counts[before.1 as usize].saturating_sub(1);
         counts[after.1 as usize] += 1;
-        let worst = QUALITIES.iter().rev().find(|&&quality| self.carry.quality_counts[quality as usize] > 0);
-        self.row.usage_quality = worst.unwrap_or(&UsageQuality::Missing).as_str().to_owned();
+        self.row.usage_quality = quality_of_sum(&self.carry.quality_counts).as_str().to_owned();
         if let Some(row) = self.turns.get_mut(turn) {
             for (sum, tokens) in [
                 (&mut row.uncached_input_tokens, delta.uncached_input),
@@ -229,5 +228,17 @@ fn growth(before: Usage, after: Usage) -> Usage {
         cache_write_1h: more(before.cache_write_1h, after.cache_write_1h),
         output: more(before.output, after.output),
         reasoning: more(before.reasoning, after.reasoning),
+    }
+}
+
+/// Returns how far a sum over calls can be trusted: as far as its worst figure, and where some calls have
+/// none, at most as a partial one.
+fn quality_of_sum(counts: &[u32; 5]) -> UsageQuality {
+    let mut present = QUALITIES.iter().filter(|&&quality| counts[quality as usize] > 0);
+    let worst = present.rfind(|&&quality| quality != UsageQuality::Missing);
+    match worst {
+        None => UsageQuality::Missing,
+        Some(&worst) if counts[UsageQuality::Missing as usize] > 0 => worst.worse(UsageQuality::Partial),
+        Some(&worst) => worst,
     }
 }

@@ -245,7 +245,7 @@ fn first_error(known: &Known) -> Option<FirstError> {
 
 impl Losses {
     fn new(row: &SessionRow, unread: &[UnreadPiece], sources: &[SourceRow]) -> Self {
-        let missing = row.events_emitted.map(|emitted| emitted.saturating_sub(row.events_stored));
+        let missing = row.events_missing;
         let is_whole = row.events_refused == 0 && missing.unwrap_or(0) == 0;
         let fact = |name, value| Fact { name, value };
         let counts = vec![

@@ -1,6 +1,9 @@
 //! Results of tools.
 
+use std::borrow::Cow;
+
 use agent_core::{Body, ErrorInfo, Status, Subagent, ToolEnded, ToolStatus};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::super::wire::{AgentResultWire, BlockWire, RowWire, ToolUseResultWire, millis, read};
@@ -18,7 +21,7 @@ pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire, block: &BlockWire) {
     let runtime: ToolUseResultWire = read(beside).unwrap_or_default();
     let output = block.content.as_deref().or(wire.tool_use_result.as_deref());
     let words = output.map(RawValue::get).unwrap_or_default();
-    let status = status(wire, block, &runtime, words);
+    let status = status(wire, block, &runtime, &beginning(words));
     let is_failure = status != ToolStatus::Succeeded;
     let output = copy(output);
     let shown = |output: &agent_core::Json| first_words(&output.to_display());
@@ -41,19 +44,33 @@ pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire, block: &BlockWire) {
     subagent_ended(writer, beside, call_id);
 }
 
+/// Returns the words that a result begins with, its first block's where it is a list. What the runtime says in
+/// a result stands there; further on the same words are quoted by what the tool gave back.
+fn beginning(words: &str) -> Cow<'_, str> {
+    #[derive(Deserialize)]
+    struct TextWire {
+        text: Option<String>,
+    }
+    if let Some(text) = words.strip_prefix('"') {
+        return Cow::Borrowed(text);
+    }
+    let blocks: Vec<TextWire> = serde_json::from_str(words).unwrap_or_default();
+    Cow::Owned(blocks.into_iter().find_map(|block| block.text).unwrap_or_default())
+}
+
 fn status(wire: &RowWire, block: &BlockWire, runtime: &ToolUseResultWire, words: &str) -> ToolStatus {
     if block.is_error != Some(true) {
         let was_broken_off = runtime.interrupted == Some(true);
         return if was_broken_off { ToolStatus::Cancelled } else { ToolStatus::Succeeded };
     }
     let refused = wire.tool_denial_kind.is_some()
-        || words.contains("The user doesn't want to proceed with this tool use")
-        || words.contains("The user doesn't want to take this action right now");
+        || words.starts_with("The user doesn't want to proceed with this tool use")
+        || words.starts_with("The user doesn't want to take this action right now");
     if refused {
         return ToolStatus::Rejected;
     }
     // Of calls that run side by side, those still running are broken off when one fails.
-    if words.contains(INTERRUPTED_TOOL) || words.contains("<tool_use_error>Sibling tool call errored") {
+    if words.starts_with(INTERRUPTED_TOOL) || words.starts_with("<tool_use_error>Sibling tool call errored") {
         return ToolStatus::Cancelled;
     }
     ToolStatus::Failed
