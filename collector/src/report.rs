@@ -1,11 +1,11 @@
 //! What an import says of each file.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use store::StoreError;
 
 use crate::{ImportError, Imported, ImportedFile, Importer, files_below};
 
@@ -81,9 +81,11 @@ pub fn import_path(
     let files = files_below(path, &mut |path, error| {
         report.problems.push(format!("cannot read {}: {error}", path.display()));
     });
+    // The next file is read while the tables still take in the one before: its line waits for them.
+    let mut waiting = VecDeque::new();
     for file in files {
-        match import_one(importer, &file.path, progress) {
-            Ok(Some(line)) => emit(&line)?,
+        match read_one(importer, &file.path, progress) {
+            Ok(Some(read)) => waiting.push_back(read),
             Ok(None) if named_file => {
                 let reason = if file.bytes == 0 { "it is empty" } else { "it is of no known session format" };
                 report.problems.push(format!("{}: {reason}", path.display()));
@@ -92,8 +94,69 @@ pub fn import_path(
             Ok(None) => report.not_sessions += 1,
             Err(error) => report.problems.push(error.to_string()),
         }
+        if waiting.len() > FILES_AHEAD
+            && let Some(read) = waiting.pop_front()
+        {
+            tell(importer, &read, emit, report)?;
+        }
     }
-    Ok(())
+    waiting.iter().try_for_each(|read| tell(importer, read, emit, report))
+}
+
+/// Files that may be read before the line of the first of them is told.
+const FILES_AHEAD: usize = 8;
+
+/// A file whose rows are in the journal.
+struct ReadFile {
+    path: PathBuf,
+    file: ImportedFile,
+    /// Events that an earlier import stored.
+    known_events: u64,
+}
+
+fn read_one(
+    importer: &Importer,
+    path: &Path,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Option<ReadFile>, ImportError> {
+    let store = importer.store();
+    let known = match store.source_at(&canonical(path)) {
+        Some(cursor) => store
+            .wait_until_projected(cursor.position)
+            .and_then(|()| store.source_report(cursor.id, 0))
+            .map_err(|cause| ImportError::Store { path: path.to_owned(), cause: Box::new(cause) })?,
+        None => None,
+    };
+    let Imported::Session(file) = importer.import(path, progress)? else { return Ok(None) };
+    let known = known.filter(|known| known.source.source_id == file.source.0);
+    let known_events = known.map_or(0, |known| known.source.events);
+    Ok(Some(ReadFile { path: path.to_owned(), file, known_events }))
+}
+
+/// Tells of a file when the tables have it.
+fn tell(
+    importer: &Importer,
+    read: &ReadFile,
+    emit: &mut dyn FnMut(&FileLine) -> io::Result<()>,
+    report: &mut ImportReport,
+) -> io::Result<()> {
+    let store = importer.store();
+    let after = store
+        .wait_until_projected(read.file.position)
+        .and_then(|()| store.source_report(read.file.source, LISTED_PIECES));
+    match after {
+        Ok(Some(after)) => emit(&line_of(&read.path, &read.file, &after, read.known_events)),
+        Ok(None) => {
+            report
+                .problems
+                .push(format!("{} is not in the tables; run `dashcam rebuild`", read.path.display()));
+            Ok(())
+        }
+        Err(cause) => {
+            report.problems.push(format!("cannot report on {}: {cause}", read.path.display()));
+            Ok(())
+        }
+    }
 }
 
 /// Returns the line of a file that nothing was read of.
@@ -107,25 +170,6 @@ fn unread_line(path: &Path, reason: &str) -> FileLine {
         duplicates: 0,
         skipped: vec![Skipped { line: 0, reason: reason.to_owned() }],
     }
-}
-
-fn import_one(
-    importer: &Importer,
-    path: &Path,
-    progress: &mut dyn FnMut(u64),
-) -> Result<Option<FileLine>, ImportError> {
-    let stored = |cause: StoreError| ImportError::Store { path: path.to_owned(), cause: Box::new(cause) };
-    let before = match importer.store().source_at(&canonical(path)) {
-        Some(cursor) => importer.store().source_report(cursor.id, 0).map_err(stored)?,
-        None => None,
-    };
-    let Imported::Session(file) = importer.import(path, progress)? else { return Ok(None) };
-    importer.store().wait_until_projected(file.position).map_err(stored)?;
-    let after = importer.store().source_report(file.source, LISTED_PIECES).map_err(stored)?;
-    let Some(after) = after else { return Ok(None) };
-    let known_events =
-        before.filter(|before| before.source.source_id == file.source.0).map_or(0, |b| b.source.events);
-    Ok(Some(line_of(path, &file, &after, known_events)))
 }
 
 fn line_of(path: &Path, file: &ImportedFile, report: &store::SourceReport, known_events: u64) -> FileLine {

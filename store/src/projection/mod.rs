@@ -37,7 +37,7 @@ use text::hash64;
 pub(crate) const SESSIONS_IN_MEMORY: usize = 32;
 /// Events of the sessions held in memory, each about 150 bytes there: one session more is kept whatever its
 /// size.
-const EVENTS_IN_MEMORY: u64 = 100_000;
+const EVENTS_IN_MEMORY: u64 = 50_000;
 
 /// Reads the journal's records in order and keeps the tables as they say.
 pub(crate) struct Projection {

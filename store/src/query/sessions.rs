@@ -83,20 +83,14 @@ impl Store {
 
     /// Returns the session of this name, or the only one whose name begins so.
     pub fn session(&self, prefix: &str) -> Result<SessionRow, StoreError> {
-        let sql = format!(
-            "SELECT {} FROM main.sessions s WHERE s.session = ? OR starts_with(s.session, ?) \
-             ORDER BY s.session = ? DESC, s.session_key LIMIT 4",
-            prefixed(SessionRow::COLUMNS)
-        );
-        let mut found = self.read(|connection| {
-            let mut statement = connection.prepare_cached(&sql)?;
-            let mut rows = statement.query([prefix, prefix, prefix])?;
-            let mut found = Vec::new();
-            while let Some(row) = rows.next()? {
-                found.push(SessionRow::read(row, 0)?);
+        // Pages ask by the whole name: that is one comparison a row, and no sorting.
+        let exact = self.sessions_where("s.session = ?", prefix)?;
+        let mut found = match exact.is_empty() {
+            true => {
+                self.sessions_where("starts_with(s.session, ?) ORDER BY s.session_key LIMIT 4", prefix)?
             }
-            Ok(found)
-        })?;
+            false => exact,
+        };
         let not_found = || StoreError::NotFound { what: "session", name: prefix.to_owned() };
         if found.is_empty() || prefix.is_empty() {
             return Err(not_found());
@@ -113,6 +107,19 @@ impl Store {
             prefix: prefix.to_owned(),
             count: self.count_prefix(prefix)?,
             some: some.join(", "),
+        })
+    }
+
+    fn sessions_where(&self, condition: &str, name: &str) -> Result<Vec<SessionRow>, StoreError> {
+        let sql = format!("SELECT {} FROM main.sessions s WHERE {condition}", prefixed(SessionRow::COLUMNS));
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(&sql)?;
+            let mut rows = statement.query([name])?;
+            let mut found = Vec::new();
+            while let Some(row) = rows.next()? {
+                found.push(SessionRow::read(row, 0)?);
+            }
+            Ok(found)
         })
     }
 

@@ -137,17 +137,21 @@ impl Known {
     fn read(store: &Store, session: SessionRow, turn: u32, call: Option<u32>) -> Result<Self, StoreError> {
         let key = session.session_key;
         let row = store.turn(key, turn)?;
-        let tools = store.tool_calls(key, turn, turn)?;
-        let has_tools = !tools.is_empty();
-        Ok(Self {
-            row,
-            events: store.turn_events(key, turn)?,
-            calls: store.model_calls(key, turn, turn)?,
-            prompt: KnownPrompt::read(store, &session.session, key, turn, call)?,
-            children: if has_tools { children(store, &session.session)? } else { Vec::new() },
-            around: store.turns_around(key, turn)?,
-            tools,
-            session,
+        let name = session.session.clone();
+        // The prompt's queries and the others are about as dear, and know nothing of each other.
+        std::thread::scope(|scope| {
+            let prompt = scope.spawn(|| KnownPrompt::read(store, &name, key, turn, call));
+            let tools = store.tool_calls(key, turn, turn)?;
+            Ok(Self {
+                row,
+                events: store.turn_events(key, turn)?,
+                calls: store.model_calls(key, turn, turn)?,
+                children: if tools.is_empty() { Vec::new() } else { children(store, &name)? },
+                around: store.turns_around(key, turn)?,
+                tools,
+                prompt: prompt.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?,
+                session,
+            })
         })
     }
 }
