@@ -60,6 +60,17 @@ pub(crate) fn known<T>(figure: Option<T>, show: impl FnOnce(T) -> String) -> Str
     figure.map_or_else(|| UNKNOWN.to_owned(), show)
 }
 
+/// Returns a count of output tokens with a sign for what it is worth: a source that wrote it down while the
+/// response was still growing, or only a placeholder, gives a lower bound.
+pub(crate) fn output_tokens(tokens: Option<u64>, quality: &str, show: impl FnOnce(u64) -> String) -> String {
+    let sign = match quality {
+        "partial" | "placeholder" => "≥ ",
+        "estimated" => "≈ ",
+        _ => "",
+    };
+    known(tokens, |tokens| format!("{sign}{}", show(tokens)))
+}
+
 /// Returns a money amount in dollars with two to four decimals, rounded half up.
 pub(crate) fn dollars(picousd: i64) -> String {
     let places = if picousd.unsigned_abs() < 1_000_000_000_000 { 4 } else { 2 };

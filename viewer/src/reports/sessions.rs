@@ -149,7 +149,7 @@ fn text(rows: &[SessionRow], now: Timestamp) -> String {
             row.turns.to_string(),
             row.tool_calls.to_string(),
             row.failed_tool_calls.to_string(),
-            row.output_tokens.map_or_else(|| "-".to_owned(), short_count),
+            crate::format::output_tokens(row.output_tokens, &row.usage_quality, short_count),
             printable(row.title.as_deref().unwrap_or_default()).chars().take(60).collect(),
         ]);
     }

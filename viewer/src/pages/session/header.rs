@@ -3,7 +3,7 @@
 use store::{SessionRow, SourceRow, UnreadPiece};
 
 use super::Known;
-use crate::format::{UNKNOWN, counted, dollars, duration, known, short, whole};
+use crate::format::{UNKNOWN, counted, dollars, duration, known, output_tokens, short, whole};
 use crate::links;
 use crate::markup::one_line;
 use crate::pages::words::{self, Word};
@@ -160,7 +160,15 @@ fn figures(row: &SessionRow) -> Vec<Figure> {
         tokens("input", row.uncached_input_tokens),
         tokens("cache read", row.cache_read_tokens),
         tokens("cache write", row.cache_write_tokens()),
-        tokens("output", row.output_tokens),
+        figure(
+            "output",
+            output_tokens(row.output_tokens, &row.usage_quality, short),
+            format!(
+                "{} tokens; {}",
+                output_tokens(row.output_tokens, &row.usage_quality, whole),
+                words::usage_quality(&row.usage_quality)
+            ),
+        ),
         tokens("peak prompt", row.peak_prompt_tokens),
         figure("cost", known(row.reported_cost_picousd, dollars), cost_title(row)),
     ];

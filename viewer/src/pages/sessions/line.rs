@@ -2,7 +2,7 @@
 
 use store::SessionRow;
 
-use crate::format::{counted, dollars, duration, known, short, whole};
+use crate::format::{counted, dollars, duration, known, output_tokens, short, whole};
 use crate::links;
 use crate::markup::one_line;
 use crate::pages::words::{self, Word};
@@ -66,7 +66,7 @@ impl SessionLine {
             error_href: row.first_error_turn.map(|turn| links::turn(&row.session, turn)),
             input: known(row.uncached_input_tokens, short),
             cached: known(row.cache_read_tokens, short),
-            output: known(row.output_tokens, short),
+            output: output_tokens(row.output_tokens, &row.usage_quality, short),
             tokens_title: tokens_title(row),
             cost: known(row.reported_cost_picousd, dollars),
             cost_title: if row.reported_cost_picousd.is_some() {
@@ -102,7 +102,7 @@ fn tokens_title(row: &SessionRow) -> String {
         known(row.uncached_input_tokens, whole),
         known(row.cache_read_tokens, whole),
         known(row.cache_write_tokens(), whole),
-        known(row.output_tokens, whole),
+        output_tokens(row.output_tokens, &row.usage_quality, whole),
         words::usage_quality(&row.usage_quality),
     )
 }
