@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use store::{Position, Record, RecordKind, Source, SourceCursor, SourceId, Store, StoreError, record_hash};
 
 use crate::document::read_document;
-use crate::formats::{DocumentShape, Format, Layout};
+use crate::formats::{Described, DocumentShape, Format, Layout};
 use crate::lines::{Line, Lines};
 
 /// How much of a file is looked at to know its format.
@@ -129,12 +129,18 @@ impl Job<'_> {
         let len = file.metadata().map_err(|cause| self.io(cause))?.len();
         let first_row = hash_of_first_row(head);
         let known = self.known(&first_row).filter(|cursor| cursor.read_to <= len);
-        let mut opened = self.open(format, head, first_row, known, false)?;
-        let start = opened.cursor.as_ref().map_or(0, |cursor| cursor.read_to);
+        // A file that grows is imported at each line: what its beginning says is not asked again.
+        let mut opened = match known {
+            Some(cursor) => Opened::Known(cursor),
+            None => self.new_source(format, format.describe(self.path, head), first_row, false),
+        };
+        let (start, last_number) = match &opened {
+            Opened::Known(cursor) => (cursor.read_to, cursor.last_number),
+            Opened::New { .. } => (0, 0),
+        };
         (self.progress)(start);
         file.seek(SeekFrom::Start(start)).map_err(|cause| self.io(cause))?;
-        let mut lines =
-            Lines::new(file, start, opened.cursor.as_ref().map_or(0, |cursor| cursor.last_number));
+        let mut lines = Lines::new(file, start, last_number);
         let mut unfinished_row = None;
         let mut new_rows = 0;
         while let Some(line) = lines.next().map_err(|cause| self.io(cause))? {
@@ -154,7 +160,7 @@ impl Job<'_> {
                 }
             }
         }
-        self.done(opened, new_rows, unfinished_row)
+        self.done(format, opened, new_rows, unfinished_row)
     }
 
     fn document(
@@ -166,10 +172,13 @@ impl Job<'_> {
     ) -> Result<ImportedFile, ImportError> {
         let len = file.metadata().map_err(|cause| self.io(cause))?.len();
         // Of a document the beginning changes too: its place and session tell which source it is.
-        let session = format.describe(self.path, head).session;
-        let known = self.known(DOCUMENT_FIRST_ROW).filter(|cursor| cursor.session == session);
+        let described = format.describe(self.path, head);
+        let known = self.known(DOCUMENT_FIRST_ROW).filter(|cursor| cursor.session == described.session);
         let hashes = known.as_ref().map(|cursor| cursor.record_hashes.clone()).unwrap_or_default();
-        let mut opened = self.open(format, head, DOCUMENT_FIRST_ROW.to_owned(), known, true)?;
+        let mut opened = match known {
+            Some(cursor) => Opened::Known(cursor),
+            None => self.new_source(format, described, DOCUMENT_FIRST_ROW.to_owned(), true),
+        };
         let mut new_rows = 0;
         let path = self.path.to_owned();
         let end = read_document(&mut file, shape, &mut |number, bytes| {
@@ -203,22 +212,20 @@ impl Job<'_> {
             let bytes = format!("{fault}\n").into_bytes();
             self.push(Record { kind: RecordKind::Unread, source, number, read_to: end.records, bytes })?;
         }
-        self.done(opened, new_rows, unfinished_row)
+        self.done(format, opened, new_rows, unfinished_row)
     }
 
     fn known(&self, first_row: &str) -> Option<SourceCursor> {
         self.store.source_at(&self.path.to_string_lossy()).filter(|cursor| cursor.first_row == first_row)
     }
 
-    fn open(
+    fn new_source(
         &self,
         format: &dyn Format,
-        head: &[u8],
+        described: Described,
         first_row: String,
-        cursor: Option<SourceCursor>,
         is_document: bool,
-    ) -> Result<Opened, ImportError> {
-        let described = format.describe(self.path, head);
+    ) -> Opened {
         let source = Source {
             format: format.format().to_owned(),
             path: self.path.to_string_lossy().into_owned(),
@@ -227,16 +234,17 @@ impl Job<'_> {
             first_row,
             is_document,
         };
-        Ok(Opened { id: cursor.as_ref().map(|cursor| cursor.id), source, cursor })
+        Opened::New { source: Box::new(source), id: None }
     }
 
     /// Returns the source's number; a new one is written down when its first row is there.
     fn source(&mut self, opened: &mut Opened) -> Result<SourceId, ImportError> {
-        match opened.id {
-            Some(id) => Ok(id),
-            None => {
-                let id = self.store.open_source(&opened.source).map_err(|cause| self.store_error(cause))?;
-                Ok(*opened.id.insert(id))
+        match opened {
+            Opened::Known(cursor) => Ok(cursor.id),
+            Opened::New { id: Some(id), .. } => Ok(*id),
+            Opened::New { source, id } => {
+                let new = self.store.open_source(source).map_err(|cause| self.store_error(cause))?;
+                Ok(*id.insert(new))
             }
         }
     }
@@ -261,6 +269,7 @@ impl Job<'_> {
 
     fn done(
         &mut self,
+        format: &dyn Format,
         mut opened: Opened,
         new_rows: u64,
         unfinished_row: Option<u64>,
@@ -268,10 +277,13 @@ impl Job<'_> {
         self.write()?;
         // A recognised file without a whole row yet is a source all the same: it is known and will grow.
         let source = self.source(&mut opened)?;
-        let known = opened.cursor.as_ref();
+        let known = match &opened {
+            Opened::Known(cursor) => Some(cursor),
+            Opened::New { .. } => None,
+        };
         Ok(ImportedFile {
             source,
-            format: opened.source.format,
+            format: format.format().to_owned(),
             new_rows,
             known_rows: known.map_or(0, |cursor| cursor.rows),
             position: self
@@ -294,10 +306,17 @@ impl Job<'_> {
 /// Stands in the place of the first row's hash for documents.
 const DOCUMENT_FIRST_ROW: &str = "document";
 
-struct Opened {
-    id: Option<SourceId>,
-    source: Source,
-    cursor: Option<SourceCursor>,
+/// A source on its way in.
+enum Opened {
+    /// It was read before.
+    Known(SourceCursor),
+    /// It is new.
+    New {
+        /// What is known of it.
+        source: Box<Source>,
+        /// Its number, once it is written down.
+        id: Option<SourceId>,
+    },
 }
 
 enum DocumentError {

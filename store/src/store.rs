@@ -10,7 +10,7 @@ use duckdb::Connection;
 use tokio::sync::{oneshot, watch};
 
 use crate::live::LiveState;
-use crate::projection::{Progress, Projection, SESSIONS_IN_MEMORY, Worker, damage_mark, mark_damaged};
+use crate::projection::{Projection, SESSIONS_IN_MEMORY, Worker, damage_mark, mark_damaged};
 use crate::readers::Readers;
 use crate::{
     Committed, Journal, JournalError, JournalWriter, KeepAll, Mappers, Position, ProjectionError, Record,
@@ -259,15 +259,9 @@ impl Store {
         self.worker().wait_for(position).map_err(StoreError::Stopped)
     }
 
-    /// Returns how far the tables are behind, and follows it.
-    pub(crate) fn progress(&self) -> watch::Receiver<Progress> {
-        self.worker().watch()
-    }
-
     /// Returns how many records the tables are behind the journal.
     pub fn lag(&self) -> u64 {
-        let projected = self.progress().borrow().position;
-        self.inner.journal.last().0.saturating_sub(projected.0)
+        self.inner.journal.last().0.saturating_sub(self.worker().position().0)
     }
 
     /// Returns whether bulk intake is to be refused for now: the tables are far behind, or the disk is nearly

@@ -16,7 +16,7 @@ mod tests;
 
 pub use database::ProjectionError;
 pub(crate) use database::{damage_mark, mark_damaged};
-pub(crate) use worker::{Progress, Worker};
+pub(crate) use worker::Worker;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

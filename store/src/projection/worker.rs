@@ -19,15 +19,13 @@ const CHECKPOINT_EVENTS: u64 = 200_000;
 const QUIET: Duration = Duration::from_secs(5);
 
 /// How far the projection has come.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Progress {
-    pub(crate) position: Position,
-    /// Grows with every commit.
-    pub(crate) commits: u64,
+#[derive(Debug, Default)]
+struct Progress {
+    position: Position,
     /// The sessions that the last commit changed.
-    pub(crate) changed: Arc<Vec<u32>>,
+    changed: Arc<Vec<u32>>,
     /// Why the tables are not kept up, if they are not.
-    pub(crate) failed: Option<Arc<str>>,
+    failed: Option<Arc<str>>,
 }
 
 /// The running thread.
@@ -42,7 +40,6 @@ struct State {
     /// A plain lock: held to copy a few words, never across a query or an await.
     progress: Mutex<Progress>,
     moved: Condvar,
-    watch: tokio::sync::watch::Sender<Progress>,
     changes: tokio::sync::watch::Sender<crate::Change>,
 }
 
@@ -50,13 +47,11 @@ impl Worker {
     /// Starts the thread. `last` tells where the journal ends.
     pub(crate) fn start(projection: Projection, last: impl Fn() -> Position + Send + 'static) -> Self {
         let progress = Progress { position: projection.position(), ..Default::default() };
-        let (watch, _) = tokio::sync::watch::channel(progress.clone());
         let (changes, _) = tokio::sync::watch::channel(crate::Change::default());
         let state = Arc::new(State {
             stopping: AtomicBool::new(false),
             progress: Mutex::new(progress),
             moved: Condvar::new(),
-            watch,
             changes,
         });
         let (wake, woken) = sync_channel(1);
@@ -78,9 +73,9 @@ impl Worker {
         }
     }
 
-    /// Returns how far it is, and follows it.
-    pub(crate) fn watch(&self) -> tokio::sync::watch::Receiver<Progress> {
-        self.state.watch.subscribe()
+    /// Returns the position of the last record that the tables hold.
+    pub(crate) fn position(&self) -> Position {
+        self.state.progress.lock().expect("no holder of this lock panics").position
     }
 
     /// Follows what the commits change.
@@ -164,7 +159,6 @@ fn catch_up(
         *since_checkpoint += records;
         state.publish(|progress| {
             progress.position = projection.position();
-            progress.commits += 1;
             progress.failed = None;
             progress.changed = Arc::new(changed);
         });
@@ -209,7 +203,6 @@ impl State {
     fn publish(&self, change: impl FnOnce(&mut Progress)) {
         let mut progress = self.progress.lock().expect("no holder of this lock panics");
         change(&mut progress);
-        self.watch.send_replace(progress.clone());
         self.changes.send_replace(crate::Change {
             position: progress.position,
             sessions: Arc::clone(&progress.changed),

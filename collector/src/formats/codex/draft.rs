@@ -26,14 +26,13 @@ impl<'a> Draft<'a> {
     ///
     /// The id is made of the session, the row's number and the text, and so is the same in every copy and
     /// every longer snapshot of the file.
-    pub fn begin(&mut self, text: &str, time: Option<(String, Option<Timestamp>)>) {
+    pub fn begin(&mut self, text: &str, time: Option<Timestamp>) {
         let session = self.source.session.as_bytes();
         let number = self.row_number.to_le_bytes();
         self.value = EventId::derived(&[b"codex", session, &number, text.as_bytes()]).to_string();
         self.step = None;
-        self.ts = None;
         // A time that is none leaves the event without one (`ts_quality: missing`); the row itself was read.
-        self.ts = time.and_then(|(_, read)| read);
+        self.ts = time;
     }
 
     /// Sets the native id of the item that is being mapped.

@@ -22,11 +22,10 @@ pub(super) struct Envelope {
 }
 
 impl Envelope {
-    /// Returns the row's time as it was written and as it was read; nothing when there is none.
-    pub fn time(&self) -> Option<(String, Option<Timestamp>)> {
+    /// Returns the row's time; nothing when there is none that can be read.
+    pub fn time(&self) -> Option<Timestamp> {
         let raw = self.timestamp.as_deref().or(self.created_at.as_deref())?;
-        let parsed = text_of(Some(raw)).and_then(|text| text.parse().ok());
-        Some((raw.get().to_owned(), parsed))
+        text_of(Some(raw))?.parse().ok()
     }
 
     /// Returns whether this is the first row of the flat generation.
