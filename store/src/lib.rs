@@ -12,7 +12,7 @@ mod store;
 
 pub use journal::{Committed, Journal, JournalError, JournalWriter, Opened, Position, Record, RecordKind};
 pub use live::{SourceCursor, record_hash};
-pub use mapper::{Mapped, Mapper, Mappers, Row, Source, SourceId, Unread};
+pub use mapper::{ApiShape, Mapped, Mapper, Mappers, Row, Source, SourceId, Unread};
 pub use projection::tables::{ModelCallRow, RunRow, SessionRow, SourceRow, ToolCallRow, TurnRow};
 pub use projection::{ProjectionError, event_identity};
 pub use query::*;

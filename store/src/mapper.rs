@@ -64,6 +64,18 @@ impl Mapped {
     }
 }
 
+/// The API in whose shape an agent sends its prompts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ApiShape {
+    /// Anthropic's Messages.
+    #[default]
+    Messages,
+    /// OpenAI's Chat Completions.
+    ChatCompletions,
+    /// OpenAI's Responses.
+    Responses,
+}
+
 /// Turns the rows of one format into events.
 ///
 /// The result depends on the source and the row alone: a row can be mapped again at any time, in any order,
@@ -74,6 +86,11 @@ pub trait Mapper: Send + Sync {
 
     /// Returns the version of the mapping; it grows whenever an equal row may give other events.
     fn version(&self) -> u32;
+
+    /// Returns the shape in which a prompt of this format's agents is rebuilt.
+    fn api_shape(&self) -> ApiShape {
+        ApiShape::default()
+    }
 
     /// Appends to `out` what `row` means.
     fn map(&self, source: &Source, row: Row<'_>, out: &mut Mapped);

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use duckdb::Connection;
 use tokio::sync::{oneshot, watch};
@@ -26,12 +27,8 @@ pub struct Change {
     pub sessions: Arc<Vec<u32>>,
 }
 
-/// Records that the tables may be behind before bulk intake is refused.
-const MAX_LAG_RECORDS: u64 = 2_000_000;
 /// Records after which the live state is saved: about as many are replayed at a start after a crash.
 const SAVE_LIVE_EVERY_RECORDS: usize = 200_000;
-/// Free bytes on the disk below which bulk intake is refused: what is in hand must still find room.
-const MIN_FREE_BYTES: u64 = 256 << 20;
 
 /// Says why the store could not do what was asked.
 #[derive(Debug, thiserror::Error)]
@@ -259,19 +256,20 @@ impl Store {
         self.worker().wait_for(position).map_err(StoreError::Stopped)
     }
 
+    /// Waits at most so long until the tables hold everything up to `position`; returns whether they do.
+    /// Blocks; not for async threads.
+    pub fn wait_until_projected_for(&self, position: Position, time: Duration) -> Result<bool, StoreError> {
+        self.worker().wait_for_at_most(position, time).map_err(StoreError::Stopped)
+    }
+
     /// Returns how many records the tables are behind the journal.
     pub fn lag(&self) -> u64 {
         self.inner.journal.last().0.saturating_sub(self.worker().position().0)
     }
 
-    /// Returns whether bulk intake is to be refused for now: the tables are far behind, or the disk is nearly
-    /// full.
-    pub fn is_overloaded(&self) -> bool {
-        if self.lag() > MAX_LAG_RECORDS {
-            return true;
-        }
-        // A file system that does not tell its free space is not refused for it: the write itself will fail.
-        fs4::available_space(&self.inner.folder).is_ok_and(|free| free < MIN_FREE_BYTES)
+    /// Returns the free bytes on the disk of the data folder, where the file system tells.
+    pub fn free_bytes(&self) -> Option<u64> {
+        fs4::available_space(&self.inner.folder).ok()
     }
 
     /// Follows the commits of the tables.

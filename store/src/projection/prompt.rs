@@ -19,6 +19,9 @@ pub(super) struct PromptCarry {
     /// The history as it stands now, for prompts that are rebuilt from a transcript.
     history: Ranges,
     slots: Vec<(String, u32)>,
+    /// Each history that a compaction ended, with the number of the first part after it.
+    #[serde(default)]
+    ended: Vec<(u32, Ranges)>,
     /// The list of the last recorded prompt.
     recorded: Ranges,
     /// The recorded prompt that the next call of the model uses.
@@ -114,6 +117,7 @@ impl PromptState {
     pub(super) fn compact(&self, carry: &mut PromptCarry, dropped_calls: Option<&[String]>) {
         match dropped_calls {
             None => {
+                carry.ended.push((carry.next_part, carry.history.clone()));
                 let slots: Vec<u32> = carry.slots.iter().map(|(_, part)| *part).collect();
                 carry.history.retain(|part| slots.contains(&part));
             }
@@ -126,15 +130,28 @@ impl PromptState {
     }
 
     /// Cuts the history back to what had come in up to `position`, when that drops a request of a person:
-    /// then the conversation went on from there on another branch.
+    /// then the conversation went on from there on another branch. Where that lies before a compaction, the
+    /// history that the compaction ended is the one that goes on.
     pub(super) fn rewind(&self, carry: &mut PromptCarry, position: u64) {
         let mark = |part: u32| self.parts.get(part as usize);
         let is_later = |part: u32| mark(part).is_some_and(|mark| mark.position > position);
         let drops_request =
             carry.history.iter().any(|part| is_later(part) && mark(part).is_some_and(|mark| mark.is_request));
-        if drops_request {
-            carry.history.retain(|part| !is_later(part));
+        if !drops_request {
+            return;
         }
+        if let Some(at) = carry.ended.iter().position(|(first_after, _)| is_later(*first_after)) {
+            carry.history = carry.ended.swap_remove(at).1;
+            carry.ended.truncate(at);
+        }
+        carry.history.retain(|part| !is_later(part));
+    }
+
+    /// Takes out what the record at `position` put in.
+    pub(super) fn take_back(&self, carry: &mut PromptCarry, position: u64) {
+        let is_of_it =
+            |part: u32| self.parts.get(part as usize).is_some_and(|mark| mark.position == position);
+        carry.history.retain(|part| !is_of_it(part));
     }
 
     /// Notes a chunk of recorded prompts.

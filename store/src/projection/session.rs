@@ -65,6 +65,10 @@ pub(super) struct Carry {
     /// Whether the events of the ancestors are still being replayed at the start.
     replaying: bool,
     last_step: Option<u64>,
+    /// The requests that came from the ancestors: the step that each follows, and its record. To ask
+    /// otherwise in the place of one is to follow the same step.
+    #[serde(default)]
+    inherited_requests: Vec<(u64, u64)>,
     /// What the source says of the session's end and of the current run's.
     ended: Option<(String, String)>,
     run_ended: Option<(String, String)>,
@@ -330,6 +334,11 @@ impl Session {
             Body::ContextCompacted(compacted) => self.make_room(compacted),
             _ => {}
         }
+        if let (Body::UserMessaged(message), Some(after)) = (&event.body, &event.after)
+            && message.starts_run()
+        {
+            self.carry.inherited_requests.push((hash64(after), place.position));
+        }
         if let Some(turn) = shared.parent_turn {
             self.shares_turn(turn);
         }
@@ -413,10 +422,10 @@ impl Session {
             if message.origin != Some(Origin::Agent) {
                 self.follow_branch(event);
             }
-            self.start_run(&message.text, event.ts);
+            self.start_run(message.shown(), event.ts);
             self.carry.response = None;
             if !self.carry.titled && self.row.title.is_none() {
-                self.row.title = Some(preview(&message.text)).filter(|title| !title.is_empty());
+                self.row.title = Some(preview(message.shown())).filter(|title| !title.is_empty());
             }
             self.carry.last_thing = LastThing::Request;
         }
@@ -426,7 +435,7 @@ impl Session {
             && let Some(row) = self.turns.get_mut(turn)
             && row.user_preview.is_none()
         {
-            row.user_preview = Some(preview(&message.text));
+            row.user_preview = Some(preview(message.shown()));
         }
         turn
     }
@@ -437,7 +446,9 @@ impl Session {
         if self.carry.last_step == Some(after) {
             return;
         }
-        if let Some(&position) = self.steps.get(&after) {
+        let inherited = self.carry.inherited_requests.iter().find(|(step, _)| *step == after);
+        let before_inherited = inherited.map(|(_, position)| position.saturating_sub(1));
+        if let Some(position) = self.steps.get(&after).copied().or(before_inherited) {
             self.prompt.rewind(&mut self.carry.prompt, position);
         }
     }
@@ -459,10 +470,14 @@ impl Session {
     }
 
     fn compacted(&mut self, compacted: &ContextCompacted) -> u32 {
-        self.row.compactions += 1;
+        self.make_room(compacted);
+        if !compacted.is_full() && compacted.dropped_calls.is_none() {
+            // Words that were taken back end no turn.
+            return self.carry.turn;
+        }
+        self.row.compactions += u32::from(compacted.is_full());
         self.carry.response_open = false;
         self.carry.awaits_usage = false;
-        self.make_room(compacted);
         let turn = self.input_turn();
         match self.turns.get_mut(turn) {
             Some(row) => row.compacted = true,
@@ -472,6 +487,13 @@ impl Session {
     }
 
     fn make_room(&mut self, compacted: &ContextCompacted) {
-        self.prompt.compact(&mut self.carry.prompt, compacted.dropped_calls.as_deref());
+        if compacted.is_full() || compacted.dropped_calls.is_some() {
+            self.prompt.compact(&mut self.carry.prompt, compacted.dropped_calls.as_deref());
+        }
+        for step in compacted.dropped_steps.iter().flatten() {
+            if let Some(&position) = self.steps.get(&hash64(step)) {
+                self.prompt.take_back(&mut self.carry.prompt, position);
+            }
+        }
     }
 }

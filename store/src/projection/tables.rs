@@ -107,8 +107,12 @@ table! {
         failed_model_calls: u32,
         /// Tool calls.
         tool_calls: u32,
-        /// Tool calls that failed.
+        /// Tool calls that did not succeed: failed, refused, broken off.
         failed_tool_calls: u32,
+        /// Of these, refused before they ran.
+        rejected_tool_calls: u32,
+        /// Of these, broken off.
+        cancelled_tool_calls: u32,
         /// Times the user broke it off.
         interrupts: u32,
         /// Times its context was compacted.
@@ -123,6 +127,8 @@ table! {
         cache_write_1h_tokens: Option<u64>,
         /// Tokens.
         output_tokens: Option<u64>,
+        /// The same with each figure that is not final raised to visible characters / 4 where that is more.
+        estimated_output_tokens: Option<u64>,
         /// Tokens.
         reasoning_tokens: Option<u64>,
         /// The worst quality among its figures.
@@ -131,7 +137,7 @@ table! {
         reported_cost_picousd: Option<i64>,
         /// The largest prompt, in tokens.
         peak_prompt_tokens: Option<u64>,
-        /// The first turn in which a tool or a model call failed.
+        /// The first turn in which a tool or a model call failed; refused and broken off ones do not count.
         first_error_turn: Option<u32>,
         /// Events that the source says it wrote.
         events_emitted: Option<u64>,
@@ -206,8 +212,12 @@ table! {
         turns: u32,
         /// Tool calls.
         tool_calls: u32,
-        /// Failed tool calls.
+        /// Tool calls that did not succeed: failed, refused, broken off.
         failed_tool_calls: u32,
+        /// Of these, refused before they ran.
+        rejected_tool_calls: u32,
+        /// Of these, broken off.
+        cancelled_tool_calls: u32,
         /// How it ended.
         status: String,
         /// Why.
@@ -250,8 +260,12 @@ table! {
         tools: String,
         /// Tool calls.
         tool_calls: u32,
-        /// Failed tool calls.
+        /// Tool calls that did not succeed: failed, refused, broken off.
         failed_tool_calls: u32,
+        /// Of these, refused before they ran.
+        rejected_tool_calls: u32,
+        /// Of these, broken off.
+        cancelled_tool_calls: u32,
         /// Failed calls of the model.
         failed_model_calls: u32,
         /// The first error's words, at most 256 bytes.
@@ -268,6 +282,8 @@ table! {
         cache_write_tokens: Option<u64>,
         /// Tokens.
         output_tokens: Option<u64>,
+        /// The same with each figure that is not final raised to visible characters / 4 where that is more.
+        estimated_output_tokens: Option<u64>,
         /// Tokens.
         reasoning_tokens: Option<u64>,
         /// How far the tokens can be trusted.
@@ -312,6 +328,8 @@ table! {
         cache_write_1h_tokens: Option<u64>,
         /// Tokens.
         output_tokens: Option<u64>,
+        /// The same with each figure that is not final raised to visible characters / 4 where that is more.
+        estimated_output_tokens: Option<u64>,
         /// Tokens.
         reasoning_tokens: Option<u64>,
         /// How far the tokens can be trusted.

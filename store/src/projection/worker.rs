@@ -85,14 +85,27 @@ impl Worker {
 
     /// Waits until the tables hold `position`. Blocks; returns what is wrong when they are not kept up.
     pub(crate) fn wait_for(&self, position: Position) -> Result<(), Arc<str>> {
+        // Woken by what moves; the time only bounds one wait.
+        while !self.wait_for_at_most(position, QUIET)? {}
+        Ok(())
+    }
+
+    /// Waits at most so long until the tables hold `position`; returns whether they do. Blocks; the error is
+    /// what is wrong when they are not kept up.
+    pub(crate) fn wait_for_at_most(&self, position: Position, time: Duration) -> Result<bool, Arc<str>> {
+        let until = Instant::now() + time;
         let mut progress = self.state.progress.lock().expect("no holder of this lock panics");
         while progress.position < position {
             if let Some(failed) = &progress.failed {
                 return Err(Arc::clone(failed));
             }
-            progress = self.state.moved.wait(progress).expect("no holder of this lock panics");
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(false);
+            }
+            progress = self.state.moved.wait_timeout(progress, left).expect("no holder of this lock panics").0;
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Ends the thread after its present batch and returns the projection.

@@ -33,7 +33,7 @@ pub struct SessionFilter {
     pub has_error: bool,
     /// Only the children of this session.
     pub parent: Option<String>,
-    /// Without the sessions of sub-agents.
+    /// Without the sessions of sub-agents whose parent is here too.
     #[serde(default)]
     pub top_only: bool,
     /// At most so many.
@@ -83,7 +83,11 @@ impl SessionFilter {
             all.add("s.first_error_turn IS NOT NULL", []);
         }
         if self.top_only {
-            all.add("(s.parent_kind IS NULL OR s.parent_kind <> 'subagent')", []);
+            all.add(
+                "(s.parent_kind IS NULL OR s.parent_kind <> 'subagent'
+                    OR s.parent NOT IN (SELECT session FROM main.sessions))",
+                [],
+            );
         }
         if let Some(place) = self.after {
             let ended_at = Value::BigInt(place.ended_at_micros);

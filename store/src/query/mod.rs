@@ -1,5 +1,7 @@
 //! Questions to the store, each answered by plain rows. All of them block; not for async threads.
 
+mod counts;
+mod body;
 mod events;
 mod filter;
 mod parts;
@@ -10,6 +12,7 @@ mod sources;
 mod summary;
 mod turns;
 
+pub use counts::TurnCounts;
 pub use events::{FullEvent, RawRecord};
 pub use filter::{ListPlace, SessionFilter};
 pub use prompts::{Prompt, PromptChunk, PromptPartRow};

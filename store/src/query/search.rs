@@ -1,7 +1,7 @@
 //! Ways through a session: words, ids, neighbours, children.
 
 use agent_core::Event;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::events::Hydrator;
 use super::sessions::text;
@@ -22,6 +22,10 @@ pub struct TurnsAround {
     pub request_before: Option<u32>,
     /// The nearest one after that begins with a request of the user.
     pub request_after: Option<u32>,
+    /// The nearest one after that calls tools.
+    pub tool_after: Option<u32>,
+    /// The nearest one after before which the context was compacted.
+    pub compaction_after: Option<u32>,
 }
 
 impl Store {
@@ -54,9 +58,11 @@ impl Store {
     /// Returns the turns that a reader may want to go to from `turn`.
     pub fn turns_around(&self, session_key: u32, turn: u32) -> Result<TurnsAround, StoreError> {
         let (error, request) = (TurnKind::Error.condition(), TurnKind::Request.condition());
+        let (tool, compaction) = (TurnKind::Tool.condition(), TurnKind::Compaction.condition());
         let sql = format!(
             "SELECT max(turn), max(turn) FILTER (turn < ?2 AND {error}), min(turn) FILTER (turn > ?2 AND {error}),
-                max(turn) FILTER (turn < ?2 AND {request}), min(turn) FILTER (turn > ?2 AND {request})
+                max(turn) FILTER (turn < ?2 AND {request}), min(turn) FILTER (turn > ?2 AND {request}),
+                min(turn) FILTER (turn > ?2 AND {tool}), min(turn) FILTER (turn > ?2 AND {compaction})
             FROM behavior.turns WHERE session_key = ?1"
         );
         self.read(|connection| {
@@ -67,6 +73,8 @@ impl Store {
                     error_after: row.get(2)?,
                     request_before: row.get(3)?,
                     request_after: row.get(4)?,
+                    tool_after: row.get(5)?,
+                    compaction_after: row.get(6)?,
                 })
             })?)
         })
@@ -124,6 +132,24 @@ impl Store {
                 counts.insert(row.get(0)?, row.get(1)?);
             }
             Ok(counts)
+        })
+    }
+
+    /// Returns which of these sessions are here.
+    pub fn known_sessions(&self, sessions: &[String]) -> Result<FxHashSet<String>, StoreError> {
+        if sessions.is_empty() {
+            return Ok(FxHashSet::default());
+        }
+        let marks = vec!["?"; sessions.len()].join(", ");
+        let sql = format!("SELECT session FROM main.sessions WHERE session IN ({marks})");
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(&sql)?;
+            let mut rows = statement.query(duckdb::params_from_iter(sessions))?;
+            let mut known = FxHashSet::default();
+            while let Some(row) = rows.next()? {
+                known.insert(row.get(0)?);
+            }
+            Ok(known)
         })
     }
 

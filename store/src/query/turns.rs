@@ -7,7 +7,7 @@ use crate::{Store, StoreError};
 /// What a jump between turns looks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TurnKind {
-    /// A tool or model call failed in it.
+    /// A tool or model call failed in it; refused and broken off calls are no errors.
     Error,
     /// The user asked before it.
     Request,
@@ -20,7 +20,9 @@ pub enum TurnKind {
 impl TurnKind {
     pub(super) const fn condition(self) -> &'static str {
         match self {
-            Self::Error => "(failed_tool_calls > 0 OR failed_model_calls > 0)",
+            Self::Error => {
+                "(failed_tool_calls > rejected_tool_calls + cancelled_tool_calls OR failed_model_calls > 0)"
+            },
             Self::Request => "user_preview IS NOT NULL",
             Self::Tool => "tool_calls > 0",
             Self::Compaction => "compacted",
@@ -39,8 +41,14 @@ pub struct MinimapBucket {
     pub prompt_tokens: Option<u64>,
     /// Tool calls in it.
     pub tool_calls: u64,
-    /// Failed calls in it, of tools and models.
+    /// Failed calls in it, of tools and models, without refused and broken off ones.
     pub errors: u64,
+    /// Of these, the calls of models.
+    pub failed_model_calls: u64,
+    /// Tool calls in it that were refused before they ran.
+    pub rejected_tool_calls: u64,
+    /// Tool calls in it that were broken off.
+    pub cancelled_tool_calls: u64,
     /// Requests of the user in it.
     pub requests: u64,
     /// Compactions in it.
@@ -119,8 +127,9 @@ impl Store {
         let width = last.div_ceil(buckets.max(1)).max(1);
         let sql = "SELECT min(turn), max(turn),
                 max(coalesce(uncached_input_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0)),
-                sum(tool_calls)::UBIGINT, sum(failed_tool_calls + failed_model_calls)::UBIGINT,
-                count(user_preview)::UBIGINT, count(*) FILTER (compacted)::UBIGINT
+                sum(tool_calls)::UBIGINT, sum(failed_tool_calls - rejected_tool_calls - cancelled_tool_calls + failed_model_calls)::UBIGINT,
+                count(user_preview)::UBIGINT, count(*) FILTER (compacted)::UBIGINT,
+                sum(failed_model_calls)::UBIGINT, sum(rejected_tool_calls)::UBIGINT, sum(cancelled_tool_calls)::UBIGINT
             FROM behavior.turns WHERE session_key = ? GROUP BY (turn - 1) // ? ORDER BY 1";
         self.read(|connection| {
             let mut statement = connection.prepare_cached(sql)?;
@@ -136,6 +145,9 @@ impl Store {
                     errors: row.get(4)?,
                     requests: row.get(5)?,
                     compactions: row.get(6)?,
+                    failed_model_calls: row.get(7)?,
+                    rejected_tool_calls: row.get(8)?,
+                    cancelled_tool_calls: row.get(9)?,
                 });
             }
             Ok(bars)

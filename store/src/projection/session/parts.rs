@@ -48,14 +48,14 @@ fn chunk_len(chunk: &ChunkDefined) -> u64 {
 fn part_of(body: &Body) -> Option<NewPart<'_>> {
     Some(match body {
         Body::UserMessaged(message) => NewPart {
-            kind: match message.origin {
-                None | Some(Origin::Human | Origin::Agent) => ChunkKind::User,
+            kind: message.kind.unwrap_or(match message.origin {
+                None | Some(Origin::Human | Origin::Agent | Origin::Command) => ChunkKind::User,
                 Some(Origin::CompactSummary) => ChunkKind::History,
                 Some(Origin::Injected) => ChunkKind::Insight,
-                Some(Origin::Command | Origin::CommandOutput) => ChunkKind::State,
-            },
-            source: message.origin.map(Origin::as_str),
-            reason: None,
+                Some(Origin::CommandOutput) => ChunkKind::State,
+            }),
+            source: message.source.as_deref().or_else(|| message.origin.map(Origin::as_str)),
+            reason: message.reason.as_deref(),
             role: "user",
             bytes: message.text.len() as u64 + message.media.iter().map(media_len).sum::<u64>(),
         },

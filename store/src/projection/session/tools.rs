@@ -43,7 +43,7 @@ impl Session {
             row.tool_calls += 1;
             add_name(&mut row.tools, &call.name);
         }
-        self.add_to_run(turn, 1, 0, context.database)?;
+        self.add_to_run(turn, 1, Unsuccessful::default(), context.database)?;
         if let Some(response) = self.carry.response.filter(|response| response.0 == turn) {
             self.load_call(response.0, response.1, context.database)?;
             self.count_visible(response, input_bytes);
@@ -135,7 +135,7 @@ impl Session {
     ) -> duckdb::Result<()> {
         let Some(row) = self.tools.get_mut(number) else { return Ok(()) };
         let turn = row.turn;
-        let had_failed = row.status.as_deref().and_then(ToolStatus::from_word).is_some_and(is_failure);
+        let before = row.status.as_deref().and_then(ToolStatus::from_word);
         let status = end.status.unwrap_or(ToolStatus::Unknown);
         row.status = Some(status.as_str().to_owned());
         row.exit_code = end.exit_code;
@@ -147,32 +147,41 @@ impl Session {
         row.end_sub = Some(place.sub);
         let words = end.error.as_ref().and_then(|error| error.message.as_deref()).map(preview);
         let words = words.or_else(|| row.output_preview.clone());
-        match (had_failed, is_failure(status)) {
-            (false, true) => self.tool_failed(turn, words, context.database),
-            (true, false) => self.tool_recovered(turn, context.database),
-            _ => Ok(()),
+        if is_error(status) && !before.is_some_and(is_error) {
+            self.first_error(turn);
         }
+        let change = Unsuccessful::of(status).minus(Unsuccessful::of(before.unwrap_or(ToolStatus::Unknown)));
+        self.count_unsuccessful(turn, change, words, context.database)
     }
 
-    fn tool_failed(&mut self, turn: u32, words: Option<String>, database: &Connection) -> duckdb::Result<()> {
-        self.row.failed_tool_calls += 1;
-        self.first_error(turn);
+    /// Counts a call that did not succeed, or takes it back when a later revision says otherwise. Where the
+    /// first error is stays then: it was there to be seen.
+    fn count_unsuccessful(
+        &mut self,
+        turn: u32,
+        change: Unsuccessful,
+        words: Option<String>,
+        database: &Connection,
+    ) -> duckdb::Result<()> {
+        if change == Unsuccessful::default() {
+            return Ok(());
+        }
+        let sums = &mut self.row;
+        change.add_to([
+            &mut sums.failed_tool_calls,
+            &mut sums.rejected_tool_calls,
+            &mut sums.cancelled_tool_calls,
+        ]);
         self.load_turn(turn, database)?;
         if let Some(row) = self.turns.get_mut(turn) {
-            row.failed_tool_calls += 1;
-            row.error_preview = row.error_preview.take().or(words);
+            change.add_to([
+                &mut row.failed_tool_calls,
+                &mut row.rejected_tool_calls,
+                &mut row.cancelled_tool_calls,
+            ]);
+            row.error_preview = row.error_preview.take().or(words.filter(|_| change.all > 0));
         }
-        self.add_to_run(turn, 0, 1, database)
-    }
-
-    /// A later revision says that a call did not fail. Where the first error is stays: it was there to be seen.
-    fn tool_recovered(&mut self, turn: u32, database: &Connection) -> duckdb::Result<()> {
-        self.row.failed_tool_calls -= 1;
-        self.load_turn(turn, database)?;
-        if let Some(row) = self.turns.get_mut(turn) {
-            row.failed_tool_calls -= 1;
-        }
-        self.add_to_run(turn, 0, -1, database)
+        self.add_to_run(turn, 0, change, database)
     }
 
     /// Counts calls for the run that the turn belongs to.
@@ -180,14 +189,18 @@ impl Session {
         &mut self,
         turn: u32,
         calls: u32,
-        failed: i32,
+        unsuccessful: Unsuccessful,
         database: &Connection,
     ) -> duckdb::Result<()> {
         let run = self.turns.get(turn).map_or(self.carry.run, |row| row.run);
         self.load_run(run, database)?;
         if let Some(run) = self.runs.get_mut(run) {
             run.tool_calls += calls;
-            run.failed_tool_calls = run.failed_tool_calls.saturating_add_signed(failed);
+            unsuccessful.add_to([
+                &mut run.failed_tool_calls,
+                &mut run.rejected_tool_calls,
+                &mut run.cancelled_tool_calls,
+            ]);
         }
         Ok(())
     }
@@ -206,8 +219,45 @@ impl Session {
     }
 }
 
-fn is_failure(status: ToolStatus) -> bool {
-    !matches!(status, ToolStatus::Succeeded | ToolStatus::Unknown)
+/// Tool calls that did not succeed, or how many more of them there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Unsuccessful {
+    all: i32,
+    /// Of these, refused before they ran.
+    rejected: i32,
+    /// Of these, broken off.
+    cancelled: i32,
+}
+
+impl Unsuccessful {
+    fn of(status: ToolStatus) -> Self {
+        Self {
+            all: i32::from(!matches!(status, ToolStatus::Succeeded | ToolStatus::Unknown)),
+            rejected: i32::from(status == ToolStatus::Rejected),
+            cancelled: i32::from(status == ToolStatus::Cancelled),
+        }
+    }
+
+    fn minus(self, other: Self) -> Self {
+        Self {
+            all: self.all - other.all,
+            rejected: self.rejected - other.rejected,
+            cancelled: self.cancelled - other.cancelled,
+        }
+    }
+
+    /// Adds to the sums of all, refused and broken off calls.
+    fn add_to(self, sums: [&mut u32; 3]) {
+        for (sum, more) in sums.into_iter().zip([self.all, self.rejected, self.cancelled]) {
+            *sum = sum.saturating_add_signed(more);
+        }
+    }
+}
+
+/// Whether the call went wrong by itself: nobody refused it or broke it off.
+fn is_error(status: ToolStatus) -> bool {
+    let unsuccessful = Unsuccessful::of(status);
+    unsuccessful.all > unsuccessful.rejected + unsuccessful.cancelled
 }
 
 /// Returns the part of an input that tells most: the command, the path, the pattern, before the rest.

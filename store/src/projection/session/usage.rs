@@ -3,6 +3,7 @@
 use agent_core::{Event, ModelResponded, Usage, UsageQuality};
 
 use super::super::tables::ModelCallRow;
+use super::super::text::estimated_tokens;
 use super::Session;
 
 /// A response whose text would be more than this many times its output tokens has a placeholder figure.
@@ -17,7 +18,13 @@ pub(super) struct Figures {
 }
 
 /// The figures of a call that the sums above it are made of.
-type Counted = (Usage, UsageQuality, Option<i64>);
+#[derive(Clone, Copy)]
+struct Counted {
+    usage: Usage,
+    quality: UsageQuality,
+    estimated_output: Option<u64>,
+    reported_cost: Option<i64>,
+}
 
 impl Session {
     /// Returns the figures that the piece adds to its response; nothing when it repeats a report.
@@ -60,8 +67,8 @@ impl Session {
             row.reported_cost_picousd = row.reported_cost_picousd.max(Some(cost));
         }
         let Figures { usage, are_more } = figures;
-        set_usage(row, if are_more { sum(before.0, usage) } else { before.0.max(usage) });
-        row.usage_quality = quality_now(row, before.1, said_quality(piece, usage)).as_str().to_owned();
+        set_usage(row, if are_more { sum(before.usage, usage) } else { before.usage.max(usage) });
+        judge(row, before.quality, said_quality(piece, usage));
         let after = counted(row);
         let model = row.model.clone();
         self.account(turn, before, after);
@@ -74,15 +81,17 @@ impl Session {
         let Some(row) = self.calls.get_mut((turn, call)) else { return };
         let before = counted(row);
         row.visible_bytes += bytes;
-        row.usage_quality = quality_now(row, before.1, UsageQuality::Missing).as_str().to_owned();
+        judge(row, before.quality, UsageQuality::Missing);
         let after = counted(row);
         self.account(turn, before, after);
     }
 
     /// Moves the session's and the turn's sums from what a call was to what it is.
     fn account(&mut self, turn: u32, before: Counted, after: Counted) {
-        let delta = growth(before.0, after.0);
+        let delta = growth(before.usage, after.usage);
+        let more_estimated = (after.estimated_output, before.estimated_output.unwrap_or(0));
         let sums = &mut self.row;
+        move_sum(&mut sums.estimated_output_tokens, more_estimated);
         for (sum, tokens) in [
             (&mut sums.uncached_input_tokens, delta.uncached_input),
             (&mut sums.cache_read_tokens, delta.cache_read),
@@ -93,15 +102,15 @@ impl Session {
         ] {
             add(sum, tokens);
         }
-        if after.2 != before.2 {
+        if after.reported_cost != before.reported_cost {
             self.carry.costs_by_call = true;
-            let more = after.2.unwrap_or(0).saturating_sub(before.2.unwrap_or(0));
+            let more = after.reported_cost.unwrap_or(0).saturating_sub(before.reported_cost.unwrap_or(0));
             sums.reported_cost_picousd = Some(sums.reported_cost_picousd.unwrap_or(0).saturating_add(more));
         }
-        sums.peak_prompt_tokens = sums.peak_prompt_tokens.max(prompt_tokens(after.0));
+        sums.peak_prompt_tokens = sums.peak_prompt_tokens.max(prompt_tokens(after.usage));
         let counts = &mut self.carry.quality_counts;
-        counts[before.1 as usize] = counts[before.1 as usize].saturating_sub(1);
-        counts[after.1 as usize] += 1;
+        counts[before.quality as usize] = counts[before.quality as usize].saturating_sub(1);
+        counts[after.quality as usize] += 1;
         self.row.usage_quality = quality_of_sum(&self.carry.quality_counts).as_str().to_owned();
         if let Some(row) = self.turns.get_mut(turn) {
             for (sum, tokens) in [
@@ -114,7 +123,8 @@ impl Session {
                 add(sum, tokens);
             }
             add(&mut row.cache_write_tokens, delta.cache_write_1h);
-            row.usage_quality = after.1.as_str().to_owned();
+            move_sum(&mut row.estimated_output_tokens, more_estimated);
+            row.usage_quality = after.quality.as_str().to_owned();
         }
     }
 }
@@ -133,9 +143,30 @@ fn add(sum: &mut Option<u64>, tokens: Option<u64>) {
     }
 }
 
+/// Puts the new figure of a call in the place of its old one.
+fn move_sum(sum: &mut Option<u64>, (new, old): (Option<u64>, u64)) {
+    if let Some(new) = new {
+        *sum = Some(sum.unwrap_or(0).saturating_sub(old).saturating_add(new));
+    }
+}
+
 fn counted(row: &ModelCallRow) -> Counted {
-    let quality = UsageQuality::from_word(&row.usage_quality).unwrap_or(UsageQuality::Missing);
-    (usage_of_row(row), quality, row.reported_cost_picousd)
+    Counted {
+        usage: usage_of_row(row),
+        quality: UsageQuality::from_word(&row.usage_quality).unwrap_or(UsageQuality::Missing),
+        estimated_output: row.estimated_output_tokens,
+        reported_cost: row.reported_cost_picousd,
+    }
+}
+
+/// Says anew how far a call's figures can be trusted, and what its output is estimated at.
+fn judge(row: &mut ModelCallRow, before: UsageQuality, said: UsageQuality) {
+    let quality = quality_now(row, before, said);
+    row.usage_quality = quality.as_str().to_owned();
+    row.estimated_output_tokens = match quality {
+        UsageQuality::Final => row.output_tokens,
+        _ => row.output_tokens.max(Some(estimated_tokens(row.visible_bytes)).filter(|&tokens| tokens > 0)),
+    };
 }
 
 fn usage_of_row(row: &ModelCallRow) -> Usage {
@@ -179,7 +210,7 @@ fn quality_now(row: &ModelCallRow, before: UsageQuality, said: UsageQuality) -> 
     } else {
         said
     };
-    let visible_tokens = row.visible_bytes / 4;
+    let visible_tokens = estimated_tokens(row.visible_bytes);
     let too_small = visible_tokens > PLACEHOLDER_FACTOR.saturating_mul(row.output_tokens.unwrap_or(0));
     match best {
         UsageQuality::Partial | UsageQuality::Placeholder if too_small => UsageQuality::Placeholder,

@@ -64,6 +64,31 @@ fn a_figure_that_is_too_small_for_the_text_is_a_placeholder() {
     assert_eq!(tale.model_calls("s"), ["1.1 id=r1 out=100 is=partial"]);
 }
 
+/// 400 characters are about 100 tokens. What is final stands as it is; what is not is at least what was seen.
+#[test]
+fn output_that_is_not_final_is_estimated_by_its_text() {
+    let text = "x".repeat(400);
+    let tale = Tale::of(&format!(
+        "user ask
+         said {text} id=r1 out=3
+         user more
+         said {text} id=r2 out=120 end
+         user more
+         said {text} id=r3 out=150
+         user more
+         said {text} id=r4"
+    ));
+    let session = tale.session("s");
+    assert_eq!(session.output_tokens, Some(3 + 120 + 150));
+    assert_eq!(session.estimated_output_tokens, Some(100 + 120 + 150 + 100));
+    let turns = tale.store.turns(session.session_key, 1, 4).expect("turns");
+    let estimated: Vec<_> = turns.iter().map(|turn| turn.estimated_output_tokens).collect();
+    assert_eq!(estimated, [Some(100), Some(120), Some(150), Some(100)]);
+    // A last piece with a true figure, smaller than the estimate, takes its place.
+    let tale = Tale::of(&format!("user ask\n said {text} id=r1 out=3\n said - id=r1 out=60 end"));
+    assert_eq!(tale.session("s").estimated_output_tokens, Some(60));
+}
+
 #[test]
 fn the_worst_quality_is_the_sessions() {
     let tale = Tale::of(

@@ -107,5 +107,29 @@ fn what_is_not_success_is_failure_but_unknown_is_neither() {
             "3 turn=1 c id=c3 is=unknown ms=1000",
         ]
     );
-    assert_eq!(tale.session("s").failed_tool_calls, 2);
+    let session = tale.session("s");
+    assert_eq!(session.failed_tool_calls, 2);
+    assert_eq!((session.rejected_tool_calls, session.cancelled_tool_calls), (1, 1));
+    // Nobody's fault: refused and broken off calls are no errors to jump to.
+    assert_eq!(session.first_error_turn, None);
+    let turn = &tale.store.turns(session.session_key, 1, 1).expect("turns")[0];
+    let run = &tale.store.runs(session.session_key).expect("runs")[0];
+    assert_eq!((turn.failed_tool_calls, turn.rejected_tool_calls, turn.cancelled_tool_calls), (2, 1, 1));
+    assert_eq!((run.failed_tool_calls, run.rejected_tool_calls, run.cancelled_tool_calls), (2, 1, 1));
+    let next = tale.store.near_turn(session.session_key, 0, store::TurnKind::Error, true);
+    assert_eq!(next.expect("turns"), None);
+}
+
+#[test]
+fn a_later_revision_may_say_that_a_refused_call_failed() {
+    let tale = Tale::of(
+        "user ask
+         said one
+         call c1 ls
+         result c1 rejected no
+         amend 4 result c1 failed broken",
+    );
+    let session = tale.session("s");
+    assert_eq!((session.failed_tool_calls, session.rejected_tool_calls), (1, 0));
+    assert_eq!(session.first_error_turn, Some(1));
 }

@@ -1,0 +1,63 @@
+//! What rows of sessions and runs do not hold: how many turns wait for an answer, where models failed.
+
+use rustc_hash::FxHashMap;
+
+use crate::{Store, StoreError};
+
+/// The turns of a session, counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TurnCounts {
+    /// The last turn that has a row; 0 when there is none.
+    pub last: u32,
+    /// The last turn in which a model responded; 0 when there is none.
+    pub last_responded: u32,
+    /// Turns in which no model responded.
+    pub unanswered: u32,
+}
+
+impl Store {
+    /// Returns how many turns a session has, and how many of them have no response.
+    pub fn turn_counts(&self, session_key: u32) -> Result<TurnCounts, StoreError> {
+        let sql = "SELECT coalesce(max(turn), 0), coalesce(max(turn) FILTER (responded), 0),
+                count(*) FILTER (NOT responded)::UINTEGER
+            FROM behavior.turns WHERE session_key = ?";
+        self.read(|connection| {
+            Ok(connection.prepare_cached(sql)?.query_row([session_key], |row| {
+                Ok(TurnCounts { last: row.get(0)?, last_responded: row.get(1)?, unanswered: row.get(2)? })
+            })?)
+        })
+    }
+
+    /// Returns how many turns of each of these sessions have no response; sessions without any are absent.
+    pub fn unanswered_counts(&self, session_keys: &[u32]) -> Result<FxHashMap<u32, u32>, StoreError> {
+        if session_keys.is_empty() {
+            return Ok(FxHashMap::default());
+        }
+        let keys = session_keys.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+        self.counts_by_number(&format!(
+            "SELECT session_key, count(*)::UINTEGER FROM behavior.turns
+            WHERE session_key IN ({keys}) AND NOT responded GROUP BY session_key"
+        ))
+    }
+
+    /// Returns how many calls of models failed in each run of a session; runs without any are absent.
+    pub fn failed_model_calls_by_run(&self, session_key: u32) -> Result<FxHashMap<u32, u32>, StoreError> {
+        self.counts_by_number(&format!(
+            "SELECT run, sum(failed_model_calls)::UINTEGER FROM behavior.turns
+            WHERE session_key = {session_key} AND failed_model_calls > 0 GROUP BY run"
+        ))
+    }
+
+    /// Returns the rows of a question for a number and its count.
+    fn counts_by_number(&self, sql: &str) -> Result<FxHashMap<u32, u32>, StoreError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare(sql)?;
+            let mut rows = statement.query([])?;
+            let mut counts = FxHashMap::default();
+            while let Some(row) = rows.next()? {
+                counts.insert(row.get(0)?, row.get(1)?);
+            }
+            Ok(counts)
+        })
+    }
+}
