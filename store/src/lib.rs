@@ -6,9 +6,12 @@ mod mapper;
 mod projection;
 mod query;
 mod readers;
+mod rebuild;
 mod redact;
+mod room;
 pub mod secret;
 mod store;
+mod unreadable;
 
 pub use journal::{Committed, Journal, JournalError, JournalWriter, Opened, Position, Record, RecordKind};
 pub use live::{SourceCursor, record_hash};
@@ -16,5 +19,6 @@ pub use mapper::{ApiShape, Mapped, Mapper, Mappers, Row, Source, SourceId, Unrea
 pub use projection::tables::{ModelCallRow, RunRow, SessionRow, SourceRow, ToolCallRow, TurnRow};
 pub use projection::{ProjectionError, event_identity};
 pub use query::*;
+pub use rebuild::Progress;
 pub use redact::{KeepAll, Redact};
 pub use store::{Change, Store, StoreError};

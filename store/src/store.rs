@@ -5,7 +5,6 @@ use std::io::Write;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
 
 use duckdb::Connection;
 use tokio::sync::{oneshot, watch};
@@ -13,6 +12,8 @@ use tokio::sync::{oneshot, watch};
 use crate::live::LiveState;
 use crate::projection::{Projection, SESSIONS_IN_MEMORY, Worker, damage_mark, mark_damaged};
 use crate::readers::Readers;
+use crate::rebuild::{database_path, make_again, set_aside};
+use crate::unreadable::Unreadable;
 use crate::{
     Committed, Journal, JournalError, JournalWriter, KeepAll, Mappers, Position, ProjectionError, Record,
     RecordKind, Redact, Source, SourceCursor, SourceId,
@@ -115,7 +116,8 @@ struct Inner {
     mappers: Arc<Mappers>,
     /// A plain lock: held to look up or move a few words, never across I/O or an await.
     live: Arc<Mutex<LiveState>>,
-    readers: Readers,
+    readers: Arc<Readers>,
+    unreadable: Unreadable,
     // Dropped in this order: what waits is written, then projected, and the lock goes last.
     writer: Option<JournalWriter>,
     worker: Option<Worker>,
@@ -145,7 +147,7 @@ impl Store {
         let mappers = Arc::new(mappers);
         let live = Arc::new(Mutex::new(LiveState::open(folder, &journal)?));
         let projection = open_projection(folder, &journal, &mappers)?;
-        let readers = Readers::new(|| projection.reader())?;
+        let readers = Arc::new(Readers::new(|| projection.reader())?);
         let behind = projection.position() < journal.last();
         let worker = {
             let journal = journal.clone();
@@ -176,6 +178,7 @@ impl Store {
             mappers,
             live,
             readers,
+            unreadable: Unreadable::default(),
             writer: Some(writer),
             worker: Some(worker),
             redact,
@@ -183,19 +186,6 @@ impl Store {
             _lock: lock,
         };
         Ok(Self { inner: Arc::new(inner) })
-    }
-
-    /// Makes the tables again from the journal in a file beside the old one and puts it in its place.
-    /// Returns how many records were read. `progress` is told how many are done and how many there are.
-    pub fn rebuild(
-        folder: &Path,
-        mappers: Mappers,
-        progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<u64, StoreError> {
-        let _lock = lock(folder)?;
-        let (journal, _) = Journal::open(&folder.join("journal"))?;
-        rebuild(folder, &journal, &Arc::new(mappers), progress)?;
-        Ok(journal.last().0)
     }
 
     /// Returns the data folder.
@@ -208,8 +198,16 @@ impl Store {
         &self.inner.journal
     }
 
-    pub(crate) fn mappers(&self) -> &Mappers {
+    pub(crate) fn mappers(&self) -> &Arc<Mappers> {
         &self.inner.mappers
+    }
+
+    pub(crate) fn unreadable_files(&self) -> &Unreadable {
+        &self.inner.unreadable
+    }
+
+    pub(crate) fn readers(&self) -> &Arc<Readers> {
+        &self.inner.readers
     }
 
     /// Returns how many bytes of an unfinished commit were cut off the journal's end at the opening.
@@ -256,20 +254,9 @@ impl Store {
         self.worker().wait_for(position).map_err(StoreError::Stopped)
     }
 
-    /// Waits at most so long until the tables hold everything up to `position`; returns whether they do.
-    /// Blocks; not for async threads.
-    pub fn wait_until_projected_for(&self, position: Position, time: Duration) -> Result<bool, StoreError> {
-        self.worker().wait_for_at_most(position, time).map_err(StoreError::Stopped)
-    }
-
     /// Returns how many records the tables are behind the journal.
     pub fn lag(&self) -> u64 {
         self.inner.journal.last().0.saturating_sub(self.worker().position().0)
-    }
-
-    /// Returns the free bytes on the disk of the data folder, where the file system tells.
-    pub fn free_bytes(&self) -> Option<u64> {
-        fs4::available_space(&self.inner.folder).ok()
     }
 
     /// Follows the commits of the tables.
@@ -297,7 +284,7 @@ impl Store {
         self.inner.writer.as_ref().expect("it is taken at the drop only")
     }
 
-    fn worker(&self) -> &Worker {
+    pub(crate) fn worker(&self) -> &Worker {
         self.inner.worker.as_ref().expect("it is taken at the drop only")
     }
 }
@@ -320,7 +307,7 @@ fn save_live(folder: &Path, live: &Mutex<LiveState>) {
 }
 
 /// Takes the folder for this process alone.
-fn lock(folder: &Path) -> Result<File, StoreError> {
+pub(crate) fn lock(folder: &Path) -> Result<File, StoreError> {
     let path = folder.join("lock");
     let fail = |action| {
         let path = path.clone();
@@ -345,10 +332,6 @@ fn lock(folder: &Path) -> Result<File, StoreError> {
     Ok(file)
 }
 
-fn database_path(folder: &Path) -> PathBuf {
-    folder.join("dashcam.duckdb")
-}
-
 fn open_projection(
     folder: &Path,
     journal: &Journal,
@@ -371,72 +354,8 @@ fn open_projection(
             set_aside(&path)?;
         }
     }
-    rebuild(folder, journal, mappers, &mut |_, _| {})?;
+    make_again(folder, journal, mappers, &mut |_, _| {})?;
     let projection = Projection::open(&path, journal, mappers, SESSIONS_IN_MEMORY)?;
     projection
         .ok_or_else(|| StoreError::Stopped("the tables that were just made are of another version".into()))
-}
-
-/// Keeps a file that cannot be opened under another name, so that it can be looked at.
-fn set_aside(path: &Path) -> Result<(), StoreError> {
-    for (from, to) in
-        [(path.to_owned(), path.with_extension("broken")), (wal(path), wal(&path.with_extension("broken")))]
-    {
-        if from.exists() {
-            fs::rename(&from, &to).map_err(|cause| StoreError::Io {
-                action: "set aside",
-                path: from,
-                cause,
-            })?;
-        }
-    }
-    Ok(())
-}
-
-fn wal(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".wal");
-    PathBuf::from(name)
-}
-
-/// Records in one batch while the tables are made again.
-const REBUILD_BATCH: usize = 50_000;
-
-fn rebuild(
-    folder: &Path,
-    journal: &Journal,
-    mappers: &Arc<Mappers>,
-    progress: &mut dyn FnMut(u64, u64),
-) -> Result<(), StoreError> {
-    let path = database_path(folder);
-    let beside = path.with_extension("rebuilding");
-    let fail = |path: &Path| {
-        let path = path.to_owned();
-        move |cause| StoreError::Io { action: "replace", path, cause }
-    };
-    for old in [beside.clone(), wal(&beside)] {
-        if old.exists() {
-            fs::remove_file(&old).map_err(fail(&old))?;
-        }
-    }
-    let mut projection = Projection::open(&beside, journal, mappers, SESSIONS_IN_MEMORY)?
-        .ok_or_else(|| StoreError::Stopped("an empty file is of another version".into()))?;
-    let last = journal.last();
-    let mut since_checkpoint = 0;
-    while projection.position() < last {
-        let before = projection.position().0;
-        projection.advance(last, REBUILD_BATCH)?;
-        since_checkpoint += projection.position().0 - before;
-        if since_checkpoint > 200_000 {
-            projection.checkpoint()?;
-            since_checkpoint = 0;
-        }
-        progress(projection.position().0, last.0);
-    }
-    projection.checkpoint()?;
-    drop(projection);
-    if wal(&path).exists() {
-        fs::remove_file(wal(&path)).map_err(fail(&path))?;
-    }
-    fs::rename(&beside, &path).map_err(fail(&beside))
 }

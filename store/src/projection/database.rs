@@ -41,6 +41,20 @@ pub enum ProjectionError {
         /// Why.
         cause: serde_json::Error,
     },
+    /// The file is of another version, where one of this version was just made.
+    #[error("the tables in {path} are of another version; run `dashcam rebuild`")]
+    Outdated {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The new tables cannot take the place of the old ones.
+    #[error("the new tables cannot take the place of {path}: {cause}")]
+    Replace {
+        /// The file of the tables.
+        path: PathBuf,
+        /// The system's answer.
+        cause: std::io::Error,
+    },
     /// The journal cannot be read.
     #[error(transparent)]
     Journal(#[from] crate::JournalError),
@@ -139,4 +153,30 @@ fn found(connection: &Connection, mapping: &str) -> duckdb::Result<Found> {
     let kept: String =
         connection.query_row("SELECT value FROM main.meta WHERE key = 'version'", [], |row| row.get(0))?;
     Ok(if kept == version(mapping) { Found::Usable } else { Found::Outdated })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// With DuckDB's usual planning the kept statement packs words into integers that are as wide as the words
+    /// of the first row, and what it gives for the longer ones is garbage.
+    #[test]
+    fn a_kept_statement_sees_rows_that_came_after_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (connection, _) = open(&folder.path().join("t.duckdb"), "").expect("it opens");
+        connection
+            .execute_batch("CREATE TABLE t (key UINTEGER, word VARCHAR); INSERT INTO t VALUES (1, 'b')")
+            .expect("SQL");
+        let sql = "SELECT word, key FROM t WHERE key >= 1 ORDER BY word, key";
+        let mut statement = connection.prepare(sql).expect("SQL");
+        let mut rows = || -> Vec<(String, u32)> {
+            let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).expect("rows");
+            rows.map(|row| row.expect("a row")).collect()
+        };
+        assert_eq!(rows(), [("b".to_owned(), 1)]);
+        let long = "a word that is too long to be packed into an integer";
+        connection.execute("INSERT INTO t VALUES (2, ?), (2, 'c')", [long]).expect("SQL");
+        assert_eq!(rows(), [(long.to_owned(), 2), ("b".to_owned(), 1), ("c".to_owned(), 2)]);
+    }
 }

@@ -167,6 +167,20 @@ impl Projection {
         &self.path
     }
 
+    /// Closes the file, lets `change` put another one in its place, and opens what stands there then. All
+    /// readers' connections must be closed.
+    pub(crate) fn reopened(
+        self,
+        change: impl FnOnce() -> Result<(), ProjectionError>,
+    ) -> Result<(Self, Result<(), ProjectionError>), ProjectionError> {
+        let Self { path, connection, journal, mappers, sessions_in_memory, .. } = self;
+        connection.close().map_err(|(_, cause)| ProjectionError::Query(cause))?;
+        let changed = change();
+        let outdated = || ProjectionError::Outdated { path: path.clone() };
+        let new = Self::open(&path, &journal, &mappers, sessions_in_memory)?.ok_or_else(outdated)?;
+        Ok((new, changed))
+    }
+
     /// Moves what the tables hold from the write-ahead log into the file.
     pub(crate) fn checkpoint(&self) -> duckdb::Result<()> {
         self.connection.execute_batch("CHECKPOINT")

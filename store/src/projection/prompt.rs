@@ -22,6 +22,9 @@ pub(super) struct PromptCarry {
     /// Each history that a compaction ended, with the number of the first part after it.
     #[serde(default)]
     ended: Vec<(u32, Ranges)>,
+    /// The parts that stand for cleared results, with the part of the result.
+    #[serde(default)]
+    cleared: Vec<(u32, u32)>,
     /// The list of the last recorded prompt.
     recorded: Ranges,
     /// The recorded prompt that the next call of the model uses.
@@ -86,6 +89,15 @@ impl PromptState {
     ) {
         let number = carry.next_part;
         carry.next_part += 1;
+        self.note(number, part, place, batch);
+        match slot {
+            None => carry.history.push(number),
+            Some(slot) => put_into_slot(carry, slot, number),
+        }
+    }
+
+    /// Writes down a part of this number.
+    fn note(&mut self, number: u32, part: &NewPart<'_>, place: PartPlace, batch: &mut Batch) {
         batch.parts.push(PartRow {
             session_key: place.session_key,
             part: number,
@@ -106,10 +118,6 @@ impl PromptState {
             && let Some(call_id) = part.source
         {
             self.results.insert(hash64(call_id), number);
-        }
-        match slot {
-            None => carry.history.push(number),
-            Some(slot) => put_into_slot(carry, slot, number),
         }
     }
 
@@ -133,7 +141,9 @@ impl PromptState {
     /// then the conversation went on from there on another branch. Where that lies before a compaction, the
     /// history that the compaction ended is the one that goes on.
     pub(super) fn rewind(&self, carry: &mut PromptCarry, position: u64) {
-        let mark = |part: u32| self.parts.get(part as usize);
+        // What was cleared stays so, where its result came in.
+        let origin = |part| carry.cleared.iter().find(|(by, _)| *by == part).map_or(part, |(_, of)| *of);
+        let mark = |part: u32| self.parts.get(origin(part) as usize);
         let is_later = |part: u32| mark(part).is_some_and(|mark| mark.position > position);
         let drops_request =
             carry.history.iter().any(|part| is_later(part) && mark(part).is_some_and(|mark| mark.is_request));
@@ -152,6 +162,34 @@ impl PromptState {
         let is_of_it =
             |part: u32| self.parts.get(part as usize).is_some_and(|mark| mark.position == position);
         carry.history.retain(|part| !is_of_it(part));
+    }
+
+    /// Puts a text of `bytes` in the place of the results of the given calls.
+    pub(super) fn clear_results(
+        &mut self,
+        carry: &mut PromptCarry,
+        calls: &[String],
+        bytes: u64,
+        place: PartPlace,
+        batch: &mut Batch,
+    ) {
+        for call in calls {
+            let number = carry.next_part;
+            let Some(&result) = self.results.get(&hash64(call)) else { continue };
+            if !carry.history.replace(result, number) {
+                continue;
+            }
+            carry.next_part += 1;
+            let part = NewPart {
+                kind: ChunkKind::ToolResult,
+                source: Some(call),
+                reason: Some("cleared to make room"),
+                role: "user",
+                bytes,
+            };
+            self.note(number, &part, place, batch);
+            carry.cleared.push((number, result));
+        }
     }
 
     /// Notes a chunk of recorded prompts.

@@ -55,6 +55,15 @@ impl Ranges {
         self.0.splice(at..=at, [(from, part), (part + 1, to)].into_iter().filter(|(from, to)| from < to));
     }
 
+    /// Puts one part in the place of another. Returns whether that was there.
+    pub(crate) fn replace(&mut self, part: u32, by: u32) -> bool {
+        let Some(at) = self.0.iter().position(|&(from, to)| (from..to).contains(&part)) else { return false };
+        let (from, to) = self.0[at];
+        let pieces = [(from, part), (by, by + 1), (part + 1, to)];
+        self.0.splice(at..=at, pieces.into_iter().filter(|(from, to)| from < to));
+        true
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.0.iter().map(|(from, to)| (to - from) as usize).sum()
     }
@@ -120,6 +129,9 @@ mod tests {
         assert_eq!(ranges.to_text(), "0-2,5,3-4");
         ranges.remove(1);
         assert_eq!(ranges.to_text(), "0,2,5,3-4");
+        assert!(ranges.replace(3, 9) && !ranges.replace(1, 9));
+        assert_eq!(ranges.to_text(), "0,2,5,9,4");
+        assert!(ranges.replace(9, 3));
         assert_eq!(Ranges::from_text("0-2,5,3-4").unwrap().len(), 6);
         assert_eq!(Ranges::from_text("x"), None);
     }

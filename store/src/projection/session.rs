@@ -487,7 +487,8 @@ impl Session {
     }
 
     fn make_room(&mut self, compacted: &ContextCompacted) {
-        if compacted.is_full() || compacted.dropped_calls.is_some() {
+        let takes_calls = compacted.dropped_calls.is_some() && compacted.placeholder.is_none();
+        if compacted.is_full() || takes_calls {
             self.prompt.compact(&mut self.carry.prompt, compacted.dropped_calls.as_deref());
         }
         for step in compacted.dropped_steps.iter().flatten() {

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::{Projection, ProjectionError};
-use crate::Position;
+use crate::{Position, StoreError};
 
 /// Events in one transaction when there is much to do: large batches are what DuckDB is quick at.
 const BATCH_EVENTS: usize = 20_000;
@@ -28,11 +28,24 @@ struct Progress {
     failed: Option<Arc<str>>,
 }
 
+/// What the thread is told.
+enum Order {
+    /// There are new records.
+    CatchUp,
+    /// Other tables are to take the place of these.
+    Replace(Replacement, SyncSender<Result<(), ProjectionError>>),
+}
+
+/// Puts other tables in the place of those it is given, and returns those that stand there then and whether
+/// it went well. The outer error says that there are none.
+pub(crate) type Replacement =
+    Box<dyn FnOnce(Projection) -> Result<(Projection, Result<(), ProjectionError>), ProjectionError> + Send>;
+
 /// The running thread.
 pub(crate) struct Worker {
-    wake: Option<SyncSender<()>>,
+    wake: Option<SyncSender<Order>>,
     state: Arc<State>,
-    thread: Option<JoinHandle<Projection>>,
+    thread: Option<JoinHandle<()>>,
 }
 
 struct State {
@@ -67,7 +80,9 @@ impl Worker {
     pub(crate) fn waker(&self) -> impl Fn() + Send + Clone + 'static {
         let wake = self.wake.clone();
         move || {
-            if let Some(Err(TrySendError::Disconnected(()))) = wake.as_ref().map(|wake| wake.try_send(())) {
+            if let Some(Err(TrySendError::Disconnected(_))) =
+                wake.as_ref().map(|wake| wake.try_send(Order::CatchUp))
+            {
                 tracing::debug!("the projection has ended");
             }
         }
@@ -103,30 +118,52 @@ impl Worker {
             if left.is_zero() {
                 return Ok(false);
             }
-            progress = self.state.moved.wait_timeout(progress, left).expect("no holder of this lock panics").0;
+            progress =
+                self.state.moved.wait_timeout(progress, left).expect("no holder of this lock panics").0;
         }
         Ok(true)
     }
 
-    /// Ends the thread after its present batch and returns the projection.
-    pub(crate) fn stop(mut self) -> Option<Projection> {
+    /// Has other tables take the place of these, after the present batch. Blocks until it is done.
+    pub(crate) fn replace(&self, replacement: Replacement) -> Result<(), StoreError> {
+        let (done, answer) = sync_channel(1);
+        let ended = || StoreError::Stopped("the projection has ended".into());
+        let wake = self.wake.as_ref().ok_or_else(ended)?;
+        wake.send(Order::Replace(replacement, done)).map_err(|_| ended())?;
+        Ok(answer.recv().map_err(|_| ended())??)
+    }
+
+    /// Ends the thread after its present batch.
+    pub(crate) fn stop(mut self) {
         self.state.stopping.store(true, Ordering::Relaxed);
         self.wake = None;
-        self.thread.take().and_then(|thread| thread.join().ok())
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the projection had panicked");
+        }
     }
 }
 
-fn run(
-    mut projection: Projection,
-    last: &dyn Fn() -> Position,
-    woken: &Receiver<()>,
-    state: &State,
-) -> Projection {
+fn run(mut projection: Projection, last: &dyn Fn() -> Position, woken: &Receiver<Order>, state: &State) {
     let _guard = TellsOfPanic(state);
     let mut since_checkpoint = 0;
     loop {
         match woken.recv_timeout(QUIET) {
-            Ok(()) => std::thread::sleep(GATHER),
+            Ok(Order::CatchUp) => std::thread::sleep(GATHER),
+            Ok(Order::Replace(replacement, done)) => match replacement(projection) {
+                Ok((new, answer)) => {
+                    projection = new;
+                    since_checkpoint = 0;
+                    // Whoever asked waits for it.
+                    let _ = done.send(answer);
+                }
+                Err(error) => {
+                    state.fail(&error);
+                    let _ = done.send(Err(error));
+                    return;
+                }
+            },
             Err(RecvTimeoutError::Timeout) if since_checkpoint > 0 => {
                 since_checkpoint = 0;
                 checkpoint(&projection);
@@ -150,7 +187,6 @@ fn run(
     if since_checkpoint > 0 {
         checkpoint(&projection);
     }
-    projection
 }
 
 fn catch_up(

@@ -1,7 +1,7 @@
 //! Questions to the store, each answered by plain rows. All of them block; not for async threads.
 
-mod counts;
 mod body;
+mod counts;
 mod events;
 mod filter;
 mod parts;

@@ -22,7 +22,7 @@ impl TurnKind {
         match self {
             Self::Error => {
                 "(failed_tool_calls > rejected_tool_calls + cancelled_tool_calls OR failed_model_calls > 0)"
-            },
+            }
             Self::Request => "user_preview IS NOT NULL",
             Self::Tool => "tool_calls > 0",
             Self::Compaction => "compacted",

@@ -3,4 +3,5 @@
 mod bad_days;
 mod meaning;
 mod prompts;
+mod rebuild;
 mod support;

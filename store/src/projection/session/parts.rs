@@ -1,6 +1,6 @@
 //! What each event puts before the model.
 
-use agent_core::{Block, Body, ChunkDefined, ChunkKind, Event, Origin};
+use agent_core::{Block, Body, ChunkDefined, ChunkKind, ContextCompacted, Event, Origin};
 
 use super::super::batch::Batch;
 use super::super::prompt::{NewPart, PartPlace};
@@ -18,6 +18,14 @@ impl Session {
                 self.prompt.define(&chunk.hash, bytes, place, batch);
             }
             Body::PromptAssembled(prompt) => self.prompt.assemble(carry, prompt, place, batch),
+            Body::ContextCompacted(ContextCompacted {
+                dropped_calls: Some(calls),
+                placeholder: Some(placeholder),
+                ..
+            }) => {
+                let bytes = placeholder.get().len() as u64;
+                self.prompt.clear_results(carry, calls, bytes, place, batch);
+            }
             body => {
                 let slot = match body {
                     Body::ContextAdded(added) => added.slot.as_deref(),

@@ -18,7 +18,7 @@ use crate::ApiShape;
 use crate::projection::tables::PartRow;
 use chat::Chat;
 use messages::Messages;
-use piece::{Piece, Role, pieces_of};
+use piece::{Piece, Role, cleared, pieces_of};
 use responses::Responses;
 
 /// The text of a part, and what stands between the part before it and this one.
@@ -116,7 +116,12 @@ impl BodyWriter {
     }
 
     fn add_message(&mut self, part: &PartRow, body: &Body) {
-        let (role, pieces) = pieces_of(body);
+        let (role, pieces) = match body {
+            Body::ContextCompacted(compacted) if part.kind == ChunkKind::ToolResult.as_str() => {
+                cleared(part, compacted.placeholder.clone())
+            }
+            body => pieces_of(body),
+        };
         for piece in &pieces {
             self.hidden_reasoning += usize::from(matches!(piece, Piece::Reasoning { hidden: true, .. }));
             self.media += usize::from(matches!(piece, Piece::Media { .. }));

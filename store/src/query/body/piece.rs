@@ -3,6 +3,8 @@
 use agent_core::{Block, Body, Json, ModelResponded, ToolStatus, UserMessaged};
 use serde_json::value::RawValue;
 
+use crate::projection::tables::PartRow;
+
 /// Who speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
@@ -67,6 +69,12 @@ pub(super) fn pieces_of(body: &Body) -> (Role, Vec<Piece>) {
         }
         _ => (Role::System, Vec::new()),
     }
+}
+
+/// Returns what stands in the place of a cleared result.
+pub(super) fn cleared(part: &PartRow, placeholder: Option<Json>) -> (Role, Vec<Piece>) {
+    let id = part.source.clone().unwrap_or_default();
+    (Role::Tool, vec![Piece::Result { id, output: placeholder, is_error: false }])
 }
 
 fn is_within_response(end: &agent_core::ToolEnded) -> bool {
