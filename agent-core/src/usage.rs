@@ -53,9 +53,9 @@ impl Usage {
         self.zip(other, |a, b| a.max(b))
     }
 
-    /// Returns the bucket-wise sum.
+    /// Returns the bucket-wise sum. Absurd figures of a source stop at the largest number and nothing else.
     pub fn plus(self, other: Self) -> Self {
-        self.zip(other, |a, b| a + b)
+        self.zip(other, u64::saturating_add)
     }
 
     fn zip(self, other: Self, f: fn(u64, u64) -> u64) -> Self {
@@ -76,7 +76,7 @@ impl Usage {
 
 fn sum(a: Option<u64>, b: Option<u64>) -> Option<u64> {
     match (a, b) {
-        (Some(a), Some(b)) => Some(a + b),
+        (Some(a), Some(b)) => Some(a.saturating_add(b)),
         (a, b) => a.or(b),
     }
 }
@@ -132,7 +132,7 @@ impl PicoUsd {
             value = value.checked_mul(10)?.checked_add(i128::from(digit.to_digit(10)?))?;
         }
         // The value of the digits is value * 10^-fraction_len * 10^exponent dollars.
-        let shift = 12 + exponent - i32::try_from(fraction.len()).ok()?;
+        let shift = exponent.checked_add(12)?.checked_sub(i32::try_from(fraction.len()).ok()?)?;
         let pico = if shift >= 0 {
             value.checked_mul(10_i128.checked_pow(shift.unsigned_abs())?)?
         } else {
@@ -185,7 +185,7 @@ mod tests {
             assert_eq!(money.0, pico, "{text}");
             assert_eq!(money.to_string(), shown, "{text}");
         }
-        for bad in ["", ".", "x", "1.2.3", "NaN", "1e999999"] {
+        for bad in ["", ".", "x", "1.2.3", "NaN", "1e999999", "1e2147483647", "0.1234567890123e-2147483648"] {
             assert_eq!(PicoUsd::from_decimal(bad), None, "{bad}");
         }
     }
@@ -198,5 +198,12 @@ mod tests {
         assert_eq!(both.prompt(), Some(8));
         assert_eq!(both.output, None);
         assert_eq!(Usage::default().prompt(), None);
+    }
+
+    #[test]
+    fn absurd_figures_stop_at_the_largest_number() {
+        let most = Usage { uncached_input: Some(u64::MAX), cache_read: Some(1), ..Usage::default() };
+        assert_eq!(most.prompt(), Some(u64::MAX));
+        assert_eq!(most.plus(most).uncached_input, Some(u64::MAX));
     }
 }

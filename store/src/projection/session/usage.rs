@@ -67,7 +67,7 @@ impl Session {
             row.reported_cost_picousd = row.reported_cost_picousd.max(Some(cost));
         }
         let Figures { usage, are_more } = figures;
-        set_usage(row, if are_more { sum(before.usage, usage) } else { before.usage.max(usage) });
+        set_usage(row, if are_more { before.usage.plus(usage) } else { before.usage.max(usage) });
         judge(row, before.quality, said_quality(piece, usage));
         let after = counted(row);
         let model = row.model.clone();
@@ -107,7 +107,7 @@ impl Session {
             let more = after.reported_cost.unwrap_or(0).saturating_sub(before.reported_cost.unwrap_or(0));
             sums.reported_cost_picousd = Some(sums.reported_cost_picousd.unwrap_or(0).saturating_add(more));
         }
-        sums.peak_prompt_tokens = sums.peak_prompt_tokens.max(prompt_tokens(after.usage));
+        sums.peak_prompt_tokens = sums.peak_prompt_tokens.max(after.usage.prompt());
         let counts = &mut self.carry.quality_counts;
         counts[before.quality as usize] = counts[before.quality as usize].saturating_sub(1);
         counts[after.quality as usize] += 1;
@@ -222,29 +222,6 @@ fn quality_now(row: &ModelCallRow, before: UsageQuality, said: UsageQuality) -> 
 fn buckets(usage: Usage) -> [Option<u64>; 6] {
     let Usage { uncached_input, cache_read, cache_write_5m, cache_write_1h, output, reasoning } = usage;
     [uncached_input, cache_read, cache_write_5m, cache_write_1h, output, reasoning]
-}
-
-/// Returns the size of the prompt. A figure that is absurd stays so and stops nothing.
-fn prompt_tokens(usage: Usage) -> Option<u64> {
-    let mut tokens = None;
-    buckets(usage)[..4].iter().for_each(|&bucket| add(&mut tokens, bucket));
-    tokens
-}
-
-/// Returns both together, bucket by bucket.
-fn sum(a: Usage, b: Usage) -> Usage {
-    let both = |mut a: Option<u64>, b: Option<u64>| {
-        add(&mut a, b);
-        a
-    };
-    Usage {
-        uncached_input: both(a.uncached_input, b.uncached_input),
-        cache_read: both(a.cache_read, b.cache_read),
-        cache_write_5m: both(a.cache_write_5m, b.cache_write_5m),
-        cache_write_1h: both(a.cache_write_1h, b.cache_write_1h),
-        output: both(a.output, b.output),
-        reasoning: both(a.reasoning, b.reasoning),
-    }
 }
 
 /// Returns what `after` has more than `before`, bucket by bucket; a bucket that shrank gives 0.
