@@ -86,6 +86,8 @@ bodies! {
     TurnStarted(TurnStarted) = "turn.started",
     TurnEnded(Ended) = "turn.ended",
     UserMessaged(UserMessaged) = "user.messaged",
+    MessageQueued(UserMessaged) = "message.queued",
+    MessageUnqueued(Unqueued) = "message.unqueued",
     UserInterrupted(UserInterrupted) = "user.interrupted",
     UserRetried(UserRetried) = "user.retried",
     UserRated(UserRated) = "user.rated",
@@ -98,6 +100,7 @@ bodies! {
     ToolCalled(ToolCalled) = "tool.called",
     ToolAttempted(ToolAttempted) = "tool.attempted",
     ToolEnded(ToolEnded) = "tool.ended",
+    ToolReported(ToolReported) = "tool.reported",
     PolicyDecided(Note) = "policy.decided",
     GuardTripped(Note) = "guard.tripped",
     ControlRequested(Note) = "control.requested",
@@ -206,6 +209,10 @@ payload! {
         duration_ms: Option<u64>,
         /// The reason in words, or the evidence.
         detail: Option<String>,
+        /// What it cost in all, as its source says.
+        reported_cost_usd: Option<PicoUsd>,
+        /// All its tokens, as its source counted them; for sources that say nothing of single responses.
+        usage: Usage,
     }
 }
 
@@ -268,13 +275,63 @@ payload! {
         text: String,
         /// What is not words: pictures and files.
         media: Vec<Block>,
+        /// What the person typed, where the text is what a runtime made of it.
+        typed: Option<String>,
+        /// What it is in the prompt, where the origin alone does not tell.
+        kind: Option<ChunkKind>,
+        /// Where it comes from: a file, a hook, a command.
+        source: Option<String>,
+        /// Why it is in front of the model.
+        reason: Option<String>,
+        /// Whether the source as a rule tells it once more, and better: it counts only where it does not.
+        is_copy: bool,
+        /// Whether it came in while the agent worked: it is of the run that goes on.
+        joins_run: bool,
     }
 }
 
 impl UserMessaged {
+    /// Returns whether the message asks for something.
+    pub fn is_request(&self) -> bool {
+        matches!(self.origin, None | Some(Origin::Human | Origin::Agent))
+    }
+
     /// Returns whether the message asks for new work and so starts a run.
     pub fn starts_run(&self) -> bool {
-        matches!(self.origin, None | Some(Origin::Human | Origin::Agent))
+        self.is_request() && !self.joins_run
+    }
+
+    /// Returns the words for lists and titles: those that were typed.
+    pub fn shown(&self) -> &str {
+        self.typed.as_deref().unwrap_or(&self.text)
+    }
+}
+
+words! {
+    /// How a message left the queue.
+    QueueExit {
+        /// It came before the model in the run that went on; no other message says it.
+        Delivered = "delivered",
+        /// A message of its own says it.
+        Repeated = "repeated",
+        /// It was taken back: the model never got it.
+        Withdrawn = "withdrawn",
+    }
+}
+
+payload! {
+    /// A message left the queue that messages wait in while the agent works: the first one, unless it is
+    /// named by its words.
+    Unqueued {
+        /// How.
+        how: Option<QueueExit>,
+        /// What it says, where the source says it again.
+        message: Option<UserMessaged>,
+        /// The id of the delivery, where the source writes down each: news for another agent wait in the
+        /// same queue.
+        delivery: Option<String>,
+        /// Whether all that waited left with it.
+        all: bool,
     }
 }
 
@@ -390,6 +447,9 @@ payload! {
         usage_so_far: Option<Usage>,
         /// Whether this piece ends the open response.
         last_piece: bool,
+        /// Whether the source as a rule tells the words once more, and better: they count only where it does
+        /// not.
+        is_copy: bool,
         /// Milliseconds from request to first token.
         time_to_first_token_ms: Option<u64>,
         /// Milliseconds from request to the last token.
@@ -448,6 +508,8 @@ payload! {
         intent_hash: Option<String>,
         /// The risk, `L0` (reads) to `L3` (cannot be undone or goes outside).
         risk: Option<String>,
+        /// Whether it stands only in the text of the response: in a prompt no call is sent beside that.
+        in_text: bool,
     }
 }
 
@@ -484,6 +546,25 @@ payload! {
         artifacts: Vec<String>,
         /// The name of the tool, where the source says it again.
         name: Option<String>,
+        /// Whether the model is sent it as a message of the user, since its call stands in a text.
+        in_text: bool,
+    }
+}
+
+payload! {
+    /// What a source tells of how a tool call ended beside its result, before or after it: what the tool gave
+    /// back stands in `tool.ended` alone.
+    ToolReported {
+        /// The call.
+        call_id: String,
+        /// How it ended.
+        status: Option<ToolStatus>,
+        /// What went wrong.
+        error: Option<ErrorInfo>,
+        /// The exit code of the process.
+        exit_code: Option<i64>,
+        /// How long it ran, in milliseconds.
+        duration_ms: Option<u64>,
     }
 }
 
@@ -514,10 +595,44 @@ payload! {
         tokens_before: Option<u64>,
         /// Tokens after.
         tokens_after: Option<u64>,
-        /// When given, only the results of these calls were blanked; else all history before is gone.
+        /// When given, only the results of these calls were blanked.
         dropped_calls: Option<Vec<String>>,
+        /// What stands in the place of each blanked result; where it is absent, the results are gone whole.
+        placeholder: Option<Json>,
+        /// When given, only what these steps put into the context is gone: something better took its place,
+        /// or it was taken back.
+        dropped_steps: Option<Vec<String>>,
+        /// When given, only the last so many requests (of a person or a parent agent) are gone, and all that
+        /// came after the first of them: the conversation was taken back to before it.
+        dropped_requests: Option<u32>,
         /// The history that stands in its place, where the source has it.
         replacement: Option<Json>,
+        /// What of the history before stays as it was.
+        kept: Option<KeptHistory>,
+        /// Whether the blanked results are messages of the user, since their calls stand in texts.
+        in_text: bool,
+    }
+}
+
+/// What of the history before a compaction stays: what some steps put into the context.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct KeptHistory {
+    /// The steps.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<String>,
+    /// The first and the last one, where the source names only these.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub span: Option<(String, String)>,
+    /// The step that it stands behind: the compaction itself, or the summary that comes after it. Behind all
+    /// that comes before the next call of the model when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub behind: Option<String>,
+}
+
+impl ContextCompacted {
+    /// Returns whether all history before is gone, and not only what is named.
+    pub fn is_full(&self) -> bool {
+        self.dropped_calls.is_none() && self.dropped_steps.is_none() && self.dropped_requests.is_none()
     }
 }
 
@@ -534,6 +649,8 @@ payload! {
         text: Option<String>,
         /// How it went.
         outcome: Option<String>,
+        /// Whether the call has only been asked for: it holds once that has succeeded.
+        when_done: bool,
     }
 }
 

@@ -105,7 +105,7 @@ impl Event {
             return Err(EventError::Version(wire.v));
         }
         let name = wire.r#type.ok_or(EventError::Missing("type"))?;
-        let body = Body::read(&name, wire.data.as_deref())
+        let body = Body::read(&name, wire.data)
             .map_err(|cause| EventError::Payload { name: name.clone().into_owned(), cause })?;
         let ts_quality = match (wire.ts, wire.ts_quality) {
             (Some(_), quality) => quality.unwrap_or(TsQuality::Reported),
@@ -159,7 +159,8 @@ struct Wire<'a> {
     source: Option<String>,
     #[serde(borrow)]
     r#type: Option<Cow<'a, str>>,
-    data: Option<Box<RawValue>>,
+    #[serde(borrow)]
+    data: Option<&'a RawValue>,
     #[serde(flatten)]
     other: Map<String, Value>,
 }

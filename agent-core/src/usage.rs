@@ -53,6 +53,11 @@ impl Usage {
         self.zip(other, |a, b| a.max(b))
     }
 
+    /// Returns each bucket as given here, else as in `other`.
+    pub fn or(self, other: Self) -> Self {
+        self.zip(other, |own, _| own)
+    }
+
     /// Returns the bucket-wise sum. Absurd figures of a source stop at the largest number and nothing else.
     pub fn plus(self, other: Self) -> Self {
         self.zip(other, u64::saturating_add)
@@ -198,6 +203,13 @@ mod tests {
         assert_eq!(both.prompt(), Some(8));
         assert_eq!(both.output, None);
         assert_eq!(Usage::default().prompt(), None);
+    }
+
+    #[test]
+    fn what_one_report_lacks_the_other_gives() {
+        let less = Usage { uncached_input: Some(3), ..Usage::default() };
+        let more = Usage { uncached_input: Some(9), output: Some(5), ..Usage::default() };
+        assert_eq!(less.or(more), Usage { uncached_input: Some(3), output: Some(5), ..Usage::default() });
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod redact;
 mod room;
 pub mod secret;
 mod store;
+mod telling;
 mod unreadable;
 
 pub use journal::{Committed, Journal, JournalError, JournalWriter, Opened, Position, Record, RecordKind};
@@ -22,3 +23,4 @@ pub use query::*;
 pub use rebuild::Progress;
 pub use redact::{KeepAll, Redact};
 pub use store::{Change, Store, StoreError};
+pub use telling::TELLING_FIELDS;

@@ -67,7 +67,7 @@ impl Beside {
             move |cause| StoreError::Io { action, path, cause }
         };
         let lock = fs::File::create(&lock_path).map_err(fail("make", &lock_path))?;
-        lock.try_lock().map_err(|_| StoreError::Busy)?;
+        lock.try_lock().map_err(|_| StoreError::Rebuilding)?;
         for old in [path.clone(), wal(&path)] {
             if old.exists() {
                 fs::remove_file(&old).map_err(fail("remove", &old))?;

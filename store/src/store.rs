@@ -11,6 +11,7 @@ use tokio::sync::{oneshot, watch};
 
 use crate::live::LiveState;
 use crate::projection::{Projection, SESSIONS_IN_MEMORY, Worker, damage_mark, mark_damaged};
+use crate::query::Orphans;
 use crate::readers::Readers;
 use crate::rebuild::{database_path, make_again, set_aside};
 use crate::unreadable::Unreadable;
@@ -64,6 +65,9 @@ pub enum StoreError {
     /// Too much waits to be written; try again.
     #[error("too much waits to be written; try again in a moment")]
     Busy,
+    /// One rebuild at a time.
+    #[error("the tables are being made again already; wait until that ends")]
+    Rebuilding,
     /// There is no such thing.
     #[error("no {what} {name}")]
     NotFound {
@@ -118,6 +122,7 @@ struct Inner {
     live: Arc<Mutex<LiveState>>,
     readers: Arc<Readers>,
     unreadable: Unreadable,
+    orphans: Orphans,
     // Dropped in this order: what waits is written, then projected, and the lock goes last.
     writer: Option<JournalWriter>,
     worker: Option<Worker>,
@@ -179,6 +184,7 @@ impl Store {
             live,
             readers,
             unreadable: Unreadable::default(),
+            orphans: Orphans::default(),
             writer: Some(writer),
             worker: Some(worker),
             redact,
@@ -191,6 +197,11 @@ impl Store {
     /// Returns the data folder.
     pub fn folder(&self) -> &Path {
         &self.inner.folder
+    }
+
+    /// Returns what is remembered of sessions whose parent is not here.
+    pub(crate) fn orphan_memory(&self) -> &Orphans {
+        &self.inner.orphans
     }
 
     /// Returns the journal.

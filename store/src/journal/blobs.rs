@@ -27,9 +27,7 @@ impl Blobs {
         }
         fs::create_dir_all(&self.0)?;
         let unfinished = path.with_extension("unfinished");
-        let mut file = fs::File::create(&unfinished)?;
-        file.write_all(&zstd::bulk::compress(content, 1)?)?;
-        file.sync_all()?;
+        compress(content, fs::File::create(&unfinished)?)?.sync_all()?;
         fs::rename(&unfinished, &path)?;
         fs::File::open(&self.0)?.sync_all()?;
         Ok(*hash.as_bytes())
@@ -46,8 +44,7 @@ impl Blobs {
             io::ErrorKind::NotFound => lost(&path, "there is no such file".to_owned()),
             _ => JournalError::Io { action: "read", path: path.clone(), cause },
         })?;
-        let content =
-            zstd::stream::decode_all(&stored[..]).map_err(|error| lost(&path, error.to_string()))?;
+        let content = decompress(&stored).map_err(|error| lost(&path, error.to_string()))?;
         if blake3::hash(&content) == hash {
             Ok(content)
         } else {
@@ -58,4 +55,26 @@ impl Blobs {
     fn path(&self, hash: &blake3::Hash) -> PathBuf {
         self.0.join(format!("{}.zst", hash.to_hex()))
     }
+}
+
+/// Compresses straight into the file: a second copy of so large a content is not held.
+fn compress(content: &[u8], file: fs::File) -> io::Result<fs::File> {
+    let mut encoder = zstd::stream::Encoder::new(file, 1)?;
+    encoder.set_pledged_src_size(Some(content.len() as u64))?;
+    encoder.write_all(content)?;
+    encoder.finish()
+}
+
+/// Decompresses into memory of just the right size; a buffer that grows may reach twice that.
+fn decompress(stored: &[u8]) -> io::Result<Vec<u8>> {
+    let len = zstd::zstd_safe::get_frame_content_size(stored).ok().flatten();
+    let mut content = Vec::new();
+    // What a damaged head says is not believed: then the buffer grows as it is filled.
+    if let Some(len) = len.and_then(|len| usize::try_from(len).ok())
+        && content.try_reserve_exact(len).is_err()
+    {
+        content = Vec::new();
+    }
+    zstd::stream::copy_decode(stored, &mut content)?;
+    Ok(content)
 }

@@ -16,6 +16,7 @@ mod tests;
 
 pub use database::ProjectionError;
 pub(crate) use database::{damage_mark, mark_damaged};
+pub(crate) use session::{DELIVERED, RETOLD};
 pub(crate) use worker::Worker;
 
 use std::path::{Path, PathBuf};
@@ -35,6 +36,9 @@ use text::hash64;
 
 /// Sessions held in memory between batches; the one that was used longest ago goes first.
 pub(crate) const SESSIONS_IN_MEMORY: usize = 32;
+/// Bytes of records in one batch: where rows are large, whoever waits for the end of a batch (a reader of what
+/// is new) waits for no more than these.
+const BATCH_BYTES: usize = 64 << 20;
 /// Events of the sessions held in memory, each about 150 bytes there: one session more is kept whatever its
 /// size.
 const EVENTS_IN_MEMORY: u64 = 50_000;
@@ -132,11 +136,25 @@ impl Projection {
     /// Takes in records up to `last`, at most until the batch holds `max_rows` events, and commits them.
     /// Returns the sessions that changed.
     pub(crate) fn advance(&mut self, last: Position, max_rows: usize) -> Result<Vec<u32>, ProjectionError> {
+        self.advance_while(last, max_rows, &|| true)
+    }
+
+    /// Does what `advance` does, but commits what it has as soon as `go_on` says no.
+    pub(crate) fn advance_while(
+        &mut self,
+        last: Position,
+        max_rows: usize,
+        go_on: &dyn Fn() -> bool,
+    ) -> Result<Vec<u32>, ProjectionError> {
         let mut position = self.position;
-        while position < last && self.batch.len() < max_rows {
+        let mut bytes = 0;
+        while position < last && self.batch.len() < max_rows && bytes < BATCH_BYTES && go_on() {
             position = position.next();
             match self.journal.read(position) {
-                Ok(record) => self.take(position, &record)?,
+                Ok(record) => {
+                    bytes += record.bytes.len();
+                    self.take(position, &record)?;
+                }
                 Err(error) => position = self.skip_lost(position, last, error)?,
             }
         }
@@ -264,6 +282,9 @@ impl Projection {
         }
         let (mut stored, mut duplicates) = (0, 0);
         for (sub, event) in mapped.events.iter().enumerate() {
+            if self.is_known_child(&source, event)? {
+                continue;
+            }
             // A row with more than 65,536 events does not exist; what came after would share the last place.
             let sub = u16::try_from(sub).unwrap_or(u16::MAX);
             match self.apply(event, Place { position: position.0, sub })? {
@@ -283,6 +304,21 @@ impl Projection {
             open.changed = true;
         }
         Ok(())
+    }
+
+    /// Returns whether the event only says again where a child of the source's session comes from, as each row
+    /// of the child may. A child that is new was read from the source as well.
+    fn is_known_child(&mut self, source: &Source, event: &Event) -> Result<bool, ProjectionError> {
+        let Body::SessionStarted(SessionStarted { parent: Some(parent), .. }) = &event.body else {
+            return Ok(false);
+        };
+        if event.session == source.session || parent.session != source.session {
+            return Ok(false);
+        }
+        let key = self.session_named(&event.session)?;
+        let session = self.session(key)?;
+        session.set_source(&source.format);
+        Ok(session.knows(event_identity(event), None).event)
     }
 
     fn take_unread(

@@ -25,12 +25,23 @@ pub(super) struct PromptCarry {
     /// The parts that stand for cleared results, with the part of the result.
     #[serde(default)]
     cleared: Vec<(u32, u32)>,
+    /// What a compaction kept of the history before it, and the step (hashed) behind which it stands, which
+    /// has not come yet.
+    #[serde(default)]
+    kept: Option<(Option<u64>, Ranges)>,
     /// The list of the last recorded prompt.
     recorded: Ranges,
     /// The recorded prompt that the next call of the model uses.
     pending: Option<Pending>,
     /// The recorded prompt of the last call: an attempt after it in the same turn sends it again.
     sent: Option<(u32, Pending)>,
+}
+
+impl PromptCarry {
+    /// Returns the number that the next part gets.
+    pub(super) fn next_part(&self) -> u32 {
+        self.next_part
+    }
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -66,6 +77,62 @@ pub(super) struct NewPart<'a> {
     pub(super) reason: Option<&'a str>,
     pub(super) role: &'static str,
     pub(super) bytes: u64,
+}
+
+/// What a part of the user's role is that comes in later.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct OwnedPart {
+    kind: ChunkKind,
+    source: Option<String>,
+    reason: Option<String>,
+    pub(super) bytes: u64,
+}
+
+impl From<NewPart<'_>> for OwnedPart {
+    fn from(part: NewPart<'_>) -> Self {
+        Self {
+            kind: part.kind,
+            source: part.source.map(str::to_owned),
+            reason: part.reason.map(str::to_owned),
+            bytes: part.bytes,
+        }
+    }
+}
+
+impl OwnedPart {
+    pub(super) fn as_part(&self) -> NewPart<'_> {
+        NewPart {
+            kind: self.kind,
+            source: self.source.as_deref(),
+            reason: self.reason.as_deref(),
+            role: "user",
+            bytes: self.bytes,
+        }
+    }
+}
+
+/// What of the history stays when it is compacted: the parts that came in at these places.
+pub(super) struct Kept {
+    pub(super) positions: Vec<u64>,
+    pub(super) span: Option<(u64, u64)>,
+    pub(super) place: KeptPlace,
+}
+
+/// Where it stands from then on.
+pub(super) enum KeptPlace {
+    /// Where the compaction stands.
+    Here,
+    /// Behind what a step (hashed) puts in that comes after it.
+    Behind(u64),
+    /// Behind all that comes before the next call.
+    Last,
+}
+
+impl Kept {
+    fn holds(&self, position: u64) -> bool {
+        self.positions.contains(&position)
+            || self.span.is_some_and(|(first, last)| (first..=last).contains(&position))
+    }
 }
 
 /// Where and when a part came in.
@@ -121,13 +188,26 @@ impl PromptState {
         }
     }
 
-    /// Takes all history out, or only the results of the given calls.
-    pub(super) fn compact(&self, carry: &mut PromptCarry, dropped_calls: Option<&[String]>) {
+    /// Takes all history out but what is kept, or only the results of the given calls.
+    pub(super) fn compact(
+        &self,
+        carry: &mut PromptCarry,
+        dropped_calls: Option<&[String]>,
+        kept: Option<Kept>,
+    ) {
         match dropped_calls {
             None => {
+                Self::kept_last(carry);
                 carry.ended.push((carry.next_part, carry.history.clone()));
                 let slots: Vec<u32> = carry.slots.iter().map(|(_, part)| *part).collect();
+                let stays = kept.as_ref().map(|kept| self.kept_parts(carry, kept, &slots));
                 carry.history.retain(|part| slots.contains(&part));
+                match (stays, kept.map(|kept| kept.place)) {
+                    (Some(stays), Some(KeptPlace::Here)) => carry.history.extend(&stays),
+                    (Some(stays), Some(KeptPlace::Behind(step))) => carry.kept = Some((Some(step), stays)),
+                    (Some(stays), _) => carry.kept = Some((None, stays)),
+                    (None, _) => {}
+                }
             }
             Some(calls) => {
                 for part in calls.iter().filter_map(|call| self.results.get(&hash64(call))) {
@@ -137,13 +217,35 @@ impl PromptState {
         }
     }
 
+    fn kept_parts(&self, carry: &PromptCarry, kept: &Kept, slots: &[u32]) -> Ranges {
+        let mut parts = carry.history.clone();
+        parts.retain(|part| {
+            let mark = self.parts.get(origin(&carry.cleared, part) as usize);
+            !slots.contains(&part) && mark.is_some_and(|mark| kept.holds(mark.position))
+        });
+        parts
+    }
+
+    /// Puts what a compaction kept behind what the step `step` has just put in, when it stands there.
+    pub(super) fn kept_behind(carry: &mut PromptCarry, step: Option<&str>) {
+        let is_behind = |kept: &(Option<u64>, Ranges)| kept.0.is_some() && kept.0 == step.map(hash64);
+        if carry.kept.as_ref().is_some_and(is_behind) {
+            Self::kept_last(carry);
+        }
+    }
+
+    /// Puts what a compaction kept at the end of the history.
+    fn kept_last(carry: &mut PromptCarry) {
+        if let Some((_, kept)) = carry.kept.take() {
+            carry.history.extend(&kept);
+        }
+    }
+
     /// Cuts the history back to what had come in up to `position`, when that drops a request of a person:
     /// then the conversation went on from there on another branch. Where that lies before a compaction, the
     /// history that the compaction ended is the one that goes on.
     pub(super) fn rewind(&self, carry: &mut PromptCarry, position: u64) {
-        // What was cleared stays so, where its result came in.
-        let origin = |part| carry.cleared.iter().find(|(by, _)| *by == part).map_or(part, |(_, of)| *of);
-        let mark = |part: u32| self.parts.get(origin(part) as usize);
+        let mark = |part: u32| self.parts.get(origin(&carry.cleared, part) as usize);
         let is_later = |part: u32| mark(part).is_some_and(|mark| mark.position > position);
         let drops_request =
             carry.history.iter().any(|part| is_later(part) && mark(part).is_some_and(|mark| mark.is_request));
@@ -162,6 +264,49 @@ impl PromptState {
         let is_of_it =
             |part: u32| self.parts.get(part as usize).is_some_and(|mark| mark.position == position);
         carry.history.retain(|part| !is_of_it(part));
+    }
+
+    /// Takes the last `count` requests out, and all that came after the first of them. Where that lies before
+    /// a compaction, the history that the compaction ended is the one that goes on.
+    pub(super) fn drop_requests(&self, carry: &mut PromptCarry, count: u32) {
+        let is_request = |&part: &u32| self.parts.get(part as usize).is_some_and(|mark| mark.is_request);
+        let mut left = count as usize;
+        while left > 0 {
+            // What the last compaction kept stands in the history before it, too.
+            let first_after = carry.ended.last().map_or(0, |(first_after, _)| *first_after);
+            let is_new = |part: &u32| *part >= first_after && is_request(part);
+            let requests: Vec<u32> = carry.history.iter().filter(is_new).collect();
+            if requests.len() < left
+                && let Some((_, before)) = carry.ended.pop()
+            {
+                left -= requests.len();
+                carry.history = before;
+                carry.kept = None;
+                continue;
+            }
+            if let Some(&first) = requests.get(requests.len().saturating_sub(left)) {
+                let mut kept = Ranges::default();
+                carry.history.iter().take_while(|&part| part != first).for_each(|part| kept.push(part));
+                carry.history = kept;
+            }
+            return;
+        }
+    }
+
+    /// Puts a new part in the place of `old`, when that still stands in the history.
+    pub(super) fn replace(
+        &mut self,
+        carry: &mut PromptCarry,
+        old: u32,
+        part: &NewPart<'_>,
+        place: PartPlace,
+        batch: &mut Batch,
+    ) {
+        let number = carry.next_part;
+        if carry.history.replace(old, number) {
+            carry.next_part += 1;
+            self.note(number, part, place, batch);
+        }
     }
 
     /// Puts a text of `bytes` in the place of the results of the given calls.
@@ -277,6 +422,7 @@ impl PromptState {
         call: u32,
         batch: &mut Batch,
     ) {
+        Self::kept_last(carry);
         let again = carry.sent.take().filter(|(of_turn, _)| *of_turn == turn).map(|(_, sent)| sent);
         let pending = carry.pending.take().or(again);
         carry.sent = pending.clone().map(|pending| (turn, pending));
@@ -292,6 +438,11 @@ impl PromptState {
             left_out,
         });
     }
+}
+
+/// Returns the part in whose place this one stands: what was cleared stays so, where its result came in.
+fn origin(cleared: &[(u32, u32)], part: u32) -> u32 {
+    cleared.iter().find(|(by, _)| *by == part).map_or(part, |(_, of)| *of)
 }
 
 /// Returns what tells recorded parts apart.

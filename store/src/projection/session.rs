@@ -2,18 +2,22 @@
 
 mod about;
 mod calls;
+mod copies;
 mod ending;
+mod history;
 mod learning;
 mod loading;
 mod names;
 mod parts;
 mod place;
+mod queue;
 mod times;
 mod tools;
 mod usage;
+mod user;
 mod writing;
 
-use agent_core::{Body, ContextCompacted, Event, Origin, Usage, UsageQuality, UserMessaged};
+use agent_core::{Body, Event, Usage, UsageQuality};
 use duckdb::Connection;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -22,9 +26,15 @@ use super::batch::Batch;
 use super::kept::KeptRows;
 use super::prompt::{PromptCarry, PromptState};
 use super::tables::*;
-use super::text::{hash64, preview};
+use super::text::hash64;
+pub(crate) use copies::RETOLD;
+use copies::Told;
 use ending::LastThing;
+use learning::Learned;
 pub(super) use place::Place;
+pub(crate) use queue::DELIVERED;
+use queue::Queued;
+use usage::Report;
 
 /// The small part of a session's state, kept as JSON in its row.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -74,6 +84,24 @@ pub(super) struct Carry {
     run_ended: Option<(String, String)>,
     /// The sub-agent's session of which this one is a copy: its parent was copied, and it with it.
     copy_of: Option<String>,
+    /// The last messages that were told once, of which another telling may come.
+    #[serde(default)]
+    told: Vec<Told>,
+    /// The report of tokens that came last, while nothing came since that it could not be of.
+    #[serde(default)]
+    last_report: Option<Report>,
+    /// The messages that wait while the agent works.
+    #[serde(default)]
+    queue: Vec<Queued>,
+    /// Those that left the queue for the model, and stand in no prompt yet.
+    #[serde(default)]
+    waiting: Vec<Queued>,
+    /// The words of those that were delivered in this run, hashed: some sources say them once more.
+    #[serde(default)]
+    delivered: Vec<u64>,
+    /// What is to be learned by calls that have not ended.
+    #[serde(default)]
+    asked: Vec<Learned>,
     prompt: PromptCarry,
 }
 
@@ -98,6 +126,10 @@ pub(super) struct Session {
     call_numbers: FxHashMap<u64, u32>,
     /// Whether the event at hand names its turn itself.
     in_native_turn: bool,
+    /// Whether the event at hand only tells again what came before.
+    is_retold: bool,
+    /// Where the message stands that came in by the event at hand, which tells only that it did.
+    brought_in: Option<Place>,
     prompt: PromptState,
     runs: KeptRows<u32, RunRow>,
     turns: KeptRows<u32, TurnRow>,
@@ -168,6 +200,8 @@ impl Session {
             responses: FxHashMap::default(),
             call_numbers: FxHashMap::default(),
             in_native_turn: false,
+            is_retold: false,
+            brought_in: None,
             prompt: PromptState::default(),
             runs: KeptRows::default(),
             turns: KeptRows::default(),
@@ -210,6 +244,8 @@ impl Session {
         self.changed = true;
         self.row.events_received += 1;
         self.row.position = place.position;
+        self.is_retold = false;
+        self.brought_in = None;
         if let Some(shared) = shared
             && self.is_replayed(event, shared)
         {
@@ -277,6 +313,7 @@ impl Session {
         let id = super::event_identity(event);
         let fact = event.fact.as_deref().map(hash64);
         let step = event.step.as_deref().map(hash64);
+        let (event_type, place) = self.taken_as(event, place);
         self.remember(id, event.rev, fact, turn);
         if let Some(step) = step {
             self.steps.insert(step, place.position);
@@ -300,7 +337,7 @@ impl Session {
             session_key: self.row.session_key,
             n,
             ts: event.ts,
-            event_type: event.body.name().to_owned(),
+            event_type: event_type.to_owned(),
             turn,
             position: place.position,
             sub: place.sub,
@@ -310,6 +347,16 @@ impl Session {
             step,
         });
         Ok(())
+    }
+
+    /// Returns the type and the place that stand in the tables for an event: it may only tell again what
+    /// another told, or bring in a message that waited.
+    fn taken_as<'a>(&self, event: &'a Event, place: Place) -> (&'a str, Place) {
+        match self.brought_in {
+            Some(message) => (DELIVERED, message),
+            None if self.is_retold => (RETOLD, place),
+            None => (event.body.name(), place),
+        }
     }
 
     /// Keeps in memory by what an event is known again.
@@ -331,8 +378,24 @@ impl Session {
                 self.carry.usage_so_far = piece.usage_so_far;
             }
             Body::TurnStarted(turn) => self.set_defaults(turn),
-            Body::ContextCompacted(compacted) => self.make_room(compacted),
+            Body::ContextCompacted(compacted) => {
+                self.settle_waiting(context.batch);
+                self.make_room(event, compacted);
+            }
+            Body::MessageQueued(message) => self.queued(message, place),
+            Body::MessageUnqueued(unqueued) => self.take_over_unqueued(unqueued, place),
+            Body::UserMessaged(message) => {
+                if self.was_delivered(message) {
+                    return;
+                }
+                self.tell_queue(message);
+                self.settle_waiting(context.batch);
+            }
             _ => {}
+        }
+        if let Some(retold) = self.told_before(event) {
+            self.retell(event, &retold, 1, place, context.batch);
+            return;
         }
         if let (Body::UserMessaged(message), Some(after)) = (&event.body, &event.after)
             && message.starts_run()
@@ -348,6 +411,13 @@ impl Session {
     /// Takes in what an event says and returns its turn.
     fn take_in(&mut self, event: &Event, place: Place, context: &mut Context<'_>) -> duckdb::Result<u32> {
         self.follow_native_turn(event);
+        if let Some(retold) = self.told_before(event) {
+            self.is_retold = true;
+            let turn = self.carry.turn;
+            self.retell(event, &retold, turn, place, context.batch);
+            return Ok(turn);
+        }
+        self.forget_report(&event.body);
         let turn = match &event.body {
             Body::RunStarted(run) => {
                 self.start_run(run.task.as_deref().unwrap_or_default(), event.ts);
@@ -361,7 +431,19 @@ impl Session {
                 self.carry.awaits_usage = false;
                 self.next_call_begins()
             }
-            Body::UserMessaged(message) => self.user_messaged(event, message),
+            Body::UserMessaged(message) if self.was_delivered(message) => {
+                self.is_retold = true;
+                return Ok(self.carry.turn);
+            }
+            Body::UserMessaged(message) => {
+                self.settle_waiting(context.batch);
+                self.user_messaged(event, message)
+            }
+            Body::MessageQueued(message) => {
+                self.queued(message, place);
+                self.carry.turn
+            }
+            Body::MessageUnqueued(unqueued) => self.unqueued(event, unqueued, place),
             Body::UserInterrupted(_) => self.interrupted(context)?,
             Body::ModelResponded(piece) => {
                 let Some(turn) = self.model_responded(event, piece, context)? else {
@@ -371,8 +453,15 @@ impl Session {
             }
             Body::ModelFailed(failure) => self.model_failed(event, failure, context),
             Body::ToolCalled(call) => self.tool_called(event, call, place, context)?,
-            Body::ToolEnded(end) => self.tool_ended(event, end, place, context)?,
-            Body::ContextCompacted(compacted) => self.compacted(compacted),
+            Body::ToolEnded(end) => {
+                self.settle_asked(end, context.batch);
+                self.tool_ended(event, end, place, context)?
+            }
+            Body::ToolReported(report) => self.tool_reported(event, report, context)?,
+            Body::ContextCompacted(compacted) => {
+                self.settle_waiting(context.batch);
+                self.compacted(event, compacted)
+            }
             Body::ContextAdded(_)
             | Body::ChunkDefined(_)
             | Body::MemoryRecalled(_)
@@ -413,88 +502,5 @@ impl Session {
             body => self.take_words(event, body),
         }
         Ok(turn)
-    }
-
-    fn user_messaged(&mut self, event: &Event, message: &UserMessaged) -> u32 {
-        self.carry.response_open = false;
-        self.carry.awaits_usage = false;
-        if message.starts_run() {
-            if message.origin != Some(Origin::Agent) {
-                self.follow_branch(event);
-            }
-            self.start_run(message.shown(), event.ts);
-            self.carry.response = None;
-            if !self.carry.titled && self.row.title.is_none() {
-                self.row.title = Some(preview(message.shown())).filter(|title| !title.is_empty());
-            }
-            self.carry.last_thing = LastThing::Request;
-        }
-        let turn = self.input_turn();
-        self.ensure_turn(event.ts);
-        if message.starts_run()
-            && let Some(row) = self.turns.get_mut(turn)
-            && row.user_preview.is_none()
-        {
-            row.user_preview = Some(preview(message.shown()));
-        }
-        turn
-    }
-
-    /// When a request follows an earlier step than the last one, the history is cut back to it.
-    fn follow_branch(&mut self, event: &Event) {
-        let Some(after) = event.after.as_deref().map(hash64) else { return };
-        if self.carry.last_step == Some(after) {
-            return;
-        }
-        let inherited = self.carry.inherited_requests.iter().find(|(step, _)| *step == after);
-        let before_inherited = inherited.map(|(_, position)| position.saturating_sub(1));
-        if let Some(position) = self.steps.get(&after).copied().or(before_inherited) {
-            self.prompt.rewind(&mut self.carry.prompt, position);
-        }
-    }
-
-    fn interrupted(&mut self, context: &mut Context<'_>) -> duckdb::Result<u32> {
-        self.row.interrupts += 1;
-        self.carry.response_open = false;
-        self.carry.last_thing = LastThing::Interrupt;
-        // A turn that has only some context yet is not what the user broke off.
-        let has_row = self.turns.contains(self.carry.turn);
-        let turn = if has_row { self.carry.turn } else { self.carry.turn.saturating_sub(1) };
-        if !has_row && turn > 0 {
-            self.load_turn(turn, context.database)?;
-        }
-        if let Some(row) = self.turns.get_mut(turn) {
-            row.interrupted = true;
-        }
-        Ok(turn)
-    }
-
-    fn compacted(&mut self, compacted: &ContextCompacted) -> u32 {
-        self.make_room(compacted);
-        if !compacted.is_full() && compacted.dropped_calls.is_none() {
-            // Words that were taken back end no turn.
-            return self.carry.turn;
-        }
-        self.row.compactions += u32::from(compacted.is_full());
-        self.carry.response_open = false;
-        self.carry.awaits_usage = false;
-        let turn = self.input_turn();
-        match self.turns.get_mut(turn) {
-            Some(row) => row.compacted = true,
-            None => self.carry.compacted = true,
-        }
-        turn
-    }
-
-    fn make_room(&mut self, compacted: &ContextCompacted) {
-        let takes_calls = compacted.dropped_calls.is_some() && compacted.placeholder.is_none();
-        if compacted.is_full() || takes_calls {
-            self.prompt.compact(&mut self.carry.prompt, compacted.dropped_calls.as_deref());
-        }
-        for step in compacted.dropped_steps.iter().flatten() {
-            if let Some(&position) = self.steps.get(&hash64(step)) {
-                self.prompt.take_back(&mut self.carry.prompt, position);
-            }
-        }
     }
 }

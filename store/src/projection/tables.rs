@@ -127,7 +127,7 @@ table! {
         cache_write_1h_tokens: Option<u64>,
         /// Tokens.
         output_tokens: Option<u64>,
-        /// The same with each figure that is not final raised to visible characters / 4 where that is more.
+        /// The same with each figure that is not whole raised to visible characters / 4 where that is more.
         estimated_output_tokens: Option<u64>,
         /// Tokens.
         reasoning_tokens: Option<u64>,
@@ -282,7 +282,7 @@ table! {
         cache_write_tokens: Option<u64>,
         /// Tokens.
         output_tokens: Option<u64>,
-        /// The same with each figure that is not final raised to visible characters / 4 where that is more.
+        /// The same with each figure that is not whole raised to visible characters / 4 where that is more.
         estimated_output_tokens: Option<u64>,
         /// Tokens.
         reasoning_tokens: Option<u64>,
@@ -328,7 +328,7 @@ table! {
         cache_write_1h_tokens: Option<u64>,
         /// Tokens.
         output_tokens: Option<u64>,
-        /// The same with each figure that is not final raised to visible characters / 4 where that is more.
+        /// The same with each figure that is not whole raised to visible characters / 4 where that is more.
         estimated_output_tokens: Option<u64>,
         /// Tokens.
         reasoning_tokens: Option<u64>,
@@ -366,7 +366,7 @@ table! {
         status: Option<String>,
         /// The exit code.
         exit_code: Option<i64>,
-        /// The output, at most 256 bytes.
+        /// The words of the error, else the output, at most 256 bytes.
         output_preview: Option<String>,
         /// Bytes of output.
         output_bytes: Option<u64>,

@@ -1,5 +1,7 @@
 //! Previews and hashes of text.
 
+use agent_core::Json;
+
 /// The longest preview in bytes: enough for a row of a list, small enough for a hot table.
 const PREVIEW_BYTES: usize = 256;
 
@@ -8,6 +10,12 @@ pub(crate) fn preview(text: &str) -> String {
     let text = text.trim_start();
     let cut = &text[..text.floor_char_boundary(PREVIEW_BYTES)];
     cut.trim_end().to_owned()
+}
+
+/// Returns the beginning of a value for a list, without reading all of a long one.
+pub(crate) fn preview_of(value: &Json) -> String {
+    // Four times as much as is kept: space at its beginning is left out.
+    preview(&value.beginning(4 * PREVIEW_BYTES))
 }
 
 /// Returns 64 bits of a hash that is the same on every machine and in every version.

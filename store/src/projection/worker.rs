@@ -202,7 +202,8 @@ fn catch_up(
         }
         let before = projection.position();
         let started = Instant::now();
-        let changed = projection.advance(end, BATCH_EVENTS)?;
+        let go_on = || !state.stopping.load(Ordering::Relaxed);
+        let changed = projection.advance_while(end, BATCH_EVENTS, &go_on)?;
         let records = projection.position().0 - before.0;
         tracing::debug!(records, elapsed_ms = started.elapsed().as_millis(), "projected");
         *since_checkpoint += records;

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use agent_core::Event;
+use agent_core::{Body, ErrorInfo, Event, EventId, ToolStatus, Unqueued, UserMessaged};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::projection::columns::Table;
 use crate::projection::started_event;
-use crate::projection::tables::{EventRow, SourceRow};
+use crate::projection::tables::{EventRow, SourceRow, ToolCallRow};
+use crate::projection::{DELIVERED, RETOLD};
 use crate::{Mapped, Position, RecordKind, Row, Source, SourceId, Store, StoreError};
 
 /// An event with its place.
@@ -38,7 +39,8 @@ pub struct RawRecord {
 const CHUNK: u32 = 2000;
 
 impl Store {
-    /// Calls `take` with each event of the session, or of one turn, in order.
+    /// Calls `take` with each event of the session, or of one turn, in order. A tool's result says how the
+    /// call ended as all that the source tells of it comes to.
     pub fn for_each_event<E: From<StoreError>>(
         &self,
         session_key: u32,
@@ -46,6 +48,7 @@ impl Store {
         mut take: impl FnMut(FullEvent) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut hydrator = Hydrator::new(self);
+        let ends = self.reported_ends(session_key, turn)?;
         let mut from = 0;
         loop {
             let rows = self.event_rows(session_key, turn, from, from.saturating_add(CHUNK))?;
@@ -60,7 +63,7 @@ impl Store {
             };
             from = last.n + 1;
             for row in &rows {
-                take(hydrator.full(row)?)?;
+                take(ends.tell(hydrator.full(row)?, row))?;
             }
         }
     }
@@ -90,12 +93,25 @@ impl Store {
         })
     }
 
-    /// Returns the events of a turn.
+    /// Returns the events of a turn, as [`Self::for_each_event`] gives them.
     pub fn turn_events(&self, session_key: u32, turn: u32) -> Result<Vec<FullEvent>, StoreError> {
         let rows: Vec<EventRow> =
             self.select("session_key = ? AND turn = ? ORDER BY n", [session_key, turn])?;
         let mut hydrator = Hydrator::new(self);
-        rows.iter().map(|row| hydrator.full(row)).collect()
+        let ends = self.reported_ends(session_key, Some(turn))?;
+        rows.iter().map(|row| Ok(ends.tell(hydrator.full(row)?, row))).collect()
+    }
+
+    fn reported_ends(&self, session_key: u32, turn: Option<u32>) -> Result<Ends, StoreError> {
+        let of_turn = turn.map_or(String::new(), |turn| format!(" AND turn = {turn}"));
+        let reports = format!("session_key = ? AND event_type = 'tool.reported'{of_turn} LIMIT 1");
+        if self.select::<EventRow>(&reports, [session_key])?.is_empty() {
+            return Ok(Ends::default());
+        }
+        let ended = format!("session_key = ? AND end_position IS NOT NULL{of_turn}");
+        let calls: Vec<ToolCallRow> = self.select(&ended, [session_key])?;
+        let place = |call: &ToolCallRow| Some((call.end_position?, call.end_sub?));
+        Ok(Ends(calls.into_iter().filter_map(|call| Some((place(&call)?, call))).collect()))
     }
 
     /// Returns the event at a place.
@@ -152,6 +168,29 @@ impl Store {
     }
 }
 
+/// How calls ended of which a source tells beside their results, by the places of these.
+#[derive(Default)]
+struct Ends(FxHashMap<(u64, u16), ToolCallRow>);
+
+impl Ends {
+    /// Puts what all that the source tells of a call's end comes to into its result.
+    fn tell(&self, mut full: FullEvent, row: &EventRow) -> FullEvent {
+        if let Body::ToolEnded(end) = &mut full.event.body
+            && let Some(call) = self.0.get(&(row.position, row.sub))
+        {
+            let status = call.status.as_deref().and_then(ToolStatus::from_word);
+            if status != end.status {
+                end.status = status;
+                let message = call.output_preview.clone().filter(|_| status == Some(ToolStatus::Failed));
+                end.error = message.map(|message| ErrorInfo { message: Some(message), ..Default::default() });
+            }
+            end.exit_code = call.exit_code;
+            end.duration_ms = end.duration_ms.and(call.duration_ms);
+        }
+        full
+    }
+}
+
 /// Maps records again to get at the payloads of events; neighbours in one record are mapped once.
 pub(super) struct Hydrator<'a> {
     store: &'a Store,
@@ -165,13 +204,25 @@ impl<'a> Hydrator<'a> {
         Self { store, sources: FxHashMap::default(), at: None, events: Vec::new() }
     }
 
-    fn full(&mut self, row: &EventRow) -> Result<FullEvent, StoreError> {
-        let event = self.event(row.position, row.sub)?;
+    pub(super) fn full(&mut self, row: &EventRow) -> Result<FullEvent, StoreError> {
+        let mut event = self.written(row.position, row.sub)?;
+        if row.event_type == DELIVERED {
+            event = delivered(event);
+        }
+        if row.event_type == RETOLD {
+            // It was told by another event, and is not to be shown twice.
+            event.body = Body::Other { name: RETOLD.to_owned(), data: Some(event.body.data()) };
+        }
         Ok(FullEvent { n: row.n, turn: row.turn, position: Position(row.position), event })
     }
 
-    /// Returns the event at a place.
+    /// Returns the event at a place; a message that waited as what it became once it was delivered.
     pub(super) fn event(&mut self, position: u64, sub: u16) -> Result<Event, StoreError> {
+        Ok(delivered(self.written(position, sub)?))
+    }
+
+    /// Returns the event at a place as it is written down.
+    fn written(&mut self, position: u64, sub: u16) -> Result<Event, StoreError> {
         if self.at != Some(position) {
             self.events = self.map(Position(position))?.into_iter().map(Some).collect();
             self.at = Some(position);
@@ -218,4 +269,17 @@ impl<'a> Hydrator<'a> {
         self.sources.insert(id, Arc::clone(&source));
         Ok(source)
     }
+}
+
+/// Returns the message that came in by way of the queue; any other event as it is.
+fn delivered(event: Event) -> Event {
+    let message = match event.body {
+        Body::MessageQueued(message) | Body::MessageUnqueued(Unqueued { message: Some(message), .. }) => {
+            message
+        }
+        _ => return event,
+    };
+    // It stands beside the event that told that it waits.
+    let id = EventId::derived(&[b"delivered", event.id.to_string().as_bytes()]);
+    Event { id, body: Body::UserMessaged(UserMessaged { joins_run: true, ..message }), ..event }
 }

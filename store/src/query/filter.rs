@@ -10,7 +10,7 @@ use super::sessions::RUNNING_WITHIN_MS;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SessionFilter {
-    /// Who asked.
+    /// Who asked, in capitals or small letters.
     pub user: Option<String>,
     /// Active at or after.
     pub from: Option<Timestamp>,
@@ -58,10 +58,13 @@ impl SessionFilter {
         *self != plain
     }
 
-    /// Returns the condition in SQL with its parameters. User input goes into parameters only.
-    pub(super) fn condition(&self, now: Timestamp) -> (String, Vec<Value>) {
+    /// Returns the condition in SQL with its parameters. User input goes into parameters only. `orphans` are
+    /// the sub-agents that no parent stands for.
+    pub(super) fn condition(&self, now: Timestamp, orphans: &[u32]) -> (String, Vec<Value>) {
         let mut all = Conditions::default();
-        all.equal("s.user", self.user.as_deref());
+        if let Some(user) = &self.user {
+            all.add("lower(s.user) = lower(?)", [Value::Text(user.clone())]);
+        }
         all.equal("s.agent", self.agent.as_deref());
         all.equal("s.project", self.project.as_deref());
         all.equal("s.parent", self.parent.as_deref());
@@ -83,11 +86,7 @@ impl SessionFilter {
             all.add("s.first_error_turn IS NOT NULL", []);
         }
         if self.top_only {
-            all.add(
-                "(s.parent_kind IS NULL OR s.parent_kind <> 'subagent'
-                    OR s.parent NOT IN (SELECT session FROM main.sessions))",
-                [],
-            );
+            all.top_only(orphans);
         }
         if let Some(place) = self.after {
             let ended_at = Value::BigInt(place.ended_at_micros);
@@ -138,6 +137,15 @@ impl Conditions {
                 .add("s.status = 'unknown' AND (s.ended_at IS NULL OR s.ended_at < ?)", [timestamp(since)]),
             other => self.equal("s.status", Some(other)),
         }
+    }
+
+    fn top_only(&mut self, orphans: &[u32]) {
+        let top = "s.parent_kind IS NULL OR s.parent_kind <> 'subagent'";
+        if orphans.is_empty() {
+            return self.add(&format!("({top})"), []);
+        }
+        let keys = orphans.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+        self.add(&format!("({top} OR s.session_key IN ({keys}))"), []);
     }
 
     fn text(&mut self, text: &str) {

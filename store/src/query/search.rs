@@ -7,7 +7,7 @@ use super::events::Hydrator;
 use super::sessions::text;
 use super::{FullEvent, TurnKind};
 use crate::projection::tables::{EventRow, ToolCallRow, TurnRow};
-use crate::{Position, Store, StoreError};
+use crate::{Store, StoreError};
 
 /// The turns that a reader may want to go to from one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -157,7 +157,6 @@ impl Store {
     pub fn event_numbered(&self, session_key: u32, n: u32) -> Result<FullEvent, StoreError> {
         let row: Option<EventRow> = self.select("session_key = ? AND n = ?", [session_key, n])?.pop();
         let row = row.ok_or_else(|| StoreError::NotFound { what: "event", name: n.to_string() })?;
-        let event = Hydrator::new(self).event(row.position, row.sub)?;
-        Ok(FullEvent { n: row.n, turn: row.turn, position: Position(row.position), event })
+        Hydrator::new(self).full(&row)
     }
 }

@@ -1,5 +1,7 @@
 //! Lists of sessions, and one session by its name.
 
+use std::sync::Arc;
+
 use agent_core::{Status, Timestamp};
 use duckdb::types::Value;
 
@@ -48,7 +50,7 @@ impl Store {
     /// Returns the sessions that the filter lets through, newest first. Reads no events.
     pub fn sessions(&self, filter: &SessionFilter, now: Timestamp) -> Result<SessionList, StoreError> {
         let limit = filter.limit.unwrap_or(MAX_LIST).min(MAX_LIST);
-        let (condition, parameters) = filter.condition(now);
+        let (condition, parameters) = self.condition(filter, now)?;
         let columns = prefixed(SessionRow::COLUMNS);
         let sql = format!(
             "SELECT {columns} FROM main.sessions s WHERE {condition} \
@@ -70,10 +72,15 @@ impl Store {
         Ok(SessionList { sessions, next })
     }
 
+    fn condition(&self, filter: &SessionFilter, now: Timestamp) -> Result<(String, Vec<Value>), StoreError> {
+        let orphans = if filter.top_only { self.orphans()? } else { Arc::default() };
+        Ok(filter.condition(now, &orphans))
+    }
+
     /// Returns how many sessions the filter lets through.
     pub fn session_count(&self, filter: &SessionFilter, now: Timestamp) -> Result<u64, StoreError> {
         let filter = SessionFilter { after: None, ..filter.clone() };
-        let (condition, parameters) = filter.condition(now);
+        let (condition, parameters) = self.condition(&filter, now)?;
         let sql = format!("SELECT count(*) FROM main.sessions s WHERE {condition}");
         self.read(|connection| {
             let mut statement = connection.prepare_cached(&sql)?;

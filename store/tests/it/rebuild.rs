@@ -74,7 +74,7 @@ fn one_rebuild_at_a_time() {
     store
         .rebuild_while_open(&mut |_, _| second = Some(store.rebuild_while_open(&mut |_, _| {})))
         .expect("it is made again");
-    assert!(matches!(second, Some(Err(StoreError::Busy))), "{second:?}");
+    assert!(matches!(second, Some(Err(StoreError::Rebuilding))), "{second:?}");
 }
 
 /// Where the new file cannot take its place, the old one goes on.

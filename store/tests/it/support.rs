@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use agent_core::{
-    Block, Body, ContextAdded, ContextCompacted, EndReason, Ended, Event, EventId, Json, ModelFailed,
-    ModelResponded, Origin, ParentKind, ParentLink, PicoUsd, RunStarted, SessionStarted, SessionTitled,
-    Status, Timestamp, ToolCalled, ToolEnded, ToolStatus, TurnStarted, Usage, UsageQuality, UserInterrupted,
-    UserMessaged,
+    Block, Body, ContextAdded, ContextCompacted, EndReason, Ended, Event, EventId, Json, KeptHistory,
+    LearningNote, ModelFailed, ModelResponded, Origin, ParentKind, ParentLink, PicoUsd, QueueExit,
+    RunStarted, SessionStarted, SessionTitled, Status, Timestamp, ToolCalled, ToolEnded, ToolReported,
+    ToolStatus, TurnStarted, Unqueued, Usage, UsageQuality, UserInterrupted, UserMessaged,
 };
 use store::{Mapped, Mapper, Mappers, Record, RecordKind, Row, SessionRow, Source, SourceId, Store, Unread};
 
@@ -97,13 +97,18 @@ pub fn dump(folder: &Path) -> Vec<String> {
 /// user TEXT [origin=injected] [after=STEP]     said TEXT [id=r1] [in=1] [cached=2] [out=3] [far=IN/OUT]
 /// call ID TOOL [INPUT]                              [tools] [end] [last] [cost=0.01] [model=M] [quality=Q]
 /// result ID [STATUS] [TEXT]                    failed TEXT
-/// context TEXT [slot=S]                        compacted [TEXT] [dropped=ID]
+/// reported ID STATUS [error=TEXT] [code=N] [ms=N]
+/// context TEXT [slot=S]                        compacted [TEXT] [dropped=ID] [back=COUNT]
+/// asked ID KEY (a memory that the call is to bring)
+/// queued TEXT [origin=O]                       left HOW [TEXT | all] [delivery=ID]
 /// defaults M                                   interrupted | run TEXT | run-ended S | ended S | titled T
 /// again LINE | amend LINE ...                  copy SESSION FROM TO
 /// ```
 ///
 /// A line is the step `s1`, `s2`, ... of its session, a second after the one before. `turn=K` names its turn,
-/// `seq=N` its number, `fact=F` its fact.
+/// `seq=N` its number, `fact=F` its fact. After a message, `copy` says that it is one for the screen,
+/// and `joins` that it came in while the agent worked. A compaction keeps the steps `kept=s1,s2` or `kept=s1..s4`,
+/// `behind=STEP`.
 pub struct Tale {
     pub store: Store,
     _folder: tempfile::TempDir,
@@ -133,6 +138,13 @@ impl Tale {
             }
         }
         take_in(&self.store, records);
+    }
+
+    /// Closes the store and returns all rows of its tables, as text.
+    pub fn close(self) -> Vec<String> {
+        let Self { store, _folder: folder, .. } = self;
+        drop(store);
+        dump(folder.path())
     }
 
     /// Says that `session` is a part of the work of `parent`.
@@ -220,6 +232,22 @@ fn body(words: &Words<'_>) -> Body {
         "user" => Body::UserMessaged(UserMessaged {
             text,
             origin: words.named("origin").map(|origin| Origin::from_word(origin).expect("an origin")),
+            is_copy: words.has("copy"),
+            joins_run: words.has("joins"),
+            ..Default::default()
+        }),
+        "asked" => Body::MemoryRecalled(LearningNote {
+            key: words.at(2).to_owned(),
+            call_id: Some(text),
+            when_done: true,
+            ..Default::default()
+        }),
+        "queued" => Body::MessageQueued(waiting(text, words)),
+        "left" => Body::MessageUnqueued(Unqueued {
+            how: QueueExit::from_word(&text),
+            message: Some(waiting(words.at(2).to_owned(), words)).filter(|message| !message.text.is_empty()),
+            delivery: words.named("delivery").map(str::to_owned),
+            all: words.has("all"),
             ..Default::default()
         }),
         "said" => Body::ModelResponded(said(text, words)),
@@ -239,6 +267,16 @@ fn body(words: &Words<'_>) -> Body {
             output: Some(Json::string(words.at(3))),
             ..Default::default()
         }),
+        "reported" => Body::ToolReported(ToolReported {
+            call_id: text,
+            status: ToolStatus::from_word(words.at(2)),
+            error: words
+                .named("error")
+                .map(|words| agent_core::ErrorInfo { message: Some(words.to_owned()), ..Default::default() }),
+            exit_code: words.named("code").map(|code| code.parse().expect("a number")),
+            duration_ms: words.tokens("ms"),
+            ..Default::default()
+        }),
         "context" => Body::ContextAdded(ContextAdded {
             content: Some(Json::string(&text)),
             slot: words.named("slot").map(str::to_owned),
@@ -247,6 +285,8 @@ fn body(words: &Words<'_>) -> Body {
         "compacted" => Body::ContextCompacted(ContextCompacted {
             replacement: (!text.is_empty()).then(|| Json::string(&text)),
             dropped_calls: words.named("dropped").map(|call| vec![call.to_owned()]),
+            kept: words.named("kept").map(|steps| kept(steps, words)),
+            dropped_requests: words.named("back").map(|count| count.parse().expect("a number")),
             ..Default::default()
         }),
         "defaults" => Body::TurnStarted(TurnStarted { model: Some(text), ..Default::default() }),
@@ -257,6 +297,22 @@ fn body(words: &Words<'_>) -> Body {
         "titled" => Body::SessionTitled(SessionTitled { title: text, ..Default::default() }),
         other => panic!("no such word: {other}"),
     }
+}
+
+fn waiting(text: String, words: &Words<'_>) -> UserMessaged {
+    UserMessaged {
+        text,
+        origin: words.named("origin").map(|origin| Origin::from_word(origin).expect("an origin")),
+        joins_run: true,
+        ..Default::default()
+    }
+}
+
+/// Reads `s1,s2`, or `s1..s4` for all from the one to the other.
+fn kept(steps: &str, words: &Words<'_>) -> KeptHistory {
+    let span = steps.split_once("..").map(|(first, last)| (first.to_owned(), last.to_owned()));
+    let steps = if span.is_some() { Vec::new() } else { steps.split(',').map(str::to_owned).collect() };
+    KeptHistory { steps, span, behind: words.named("behind").map(str::to_owned) }
 }
 
 fn said(text: String, words: &Words<'_>) -> ModelResponded {
@@ -289,6 +345,7 @@ fn said(text: String, words: &Words<'_>) -> ModelResponded {
             .map(|quality| UsageQuality::from_word(quality).expect("a quality")),
         finish_reason: words.has("end").then(|| "end_turn".to_owned()),
         last_piece: words.has("last"),
+        is_copy: words.has("copy"),
         reported_cost_usd: words.named("cost").map(|cost| PicoUsd::from_decimal(cost).expect("money")),
         ..Default::default()
     }
@@ -300,8 +357,10 @@ fn ended(status: &str, words: &Words<'_>) -> Ended {
         end_reason: words.named("reason").and_then(EndReason::from_word),
         ..Default::default()
     };
+    ended.usage.uncached_input = words.tokens("in");
+    ended.usage.output = words.tokens("out");
     if let Some(cost) = words.named("cost") {
-        ended.other.insert("reported_cost_usd".to_owned(), cost.into());
+        ended.reported_cost_usd = PicoUsd::from_decimal(cost);
     }
     ended
 }

@@ -21,7 +21,10 @@ impl Session {
             self.carry.response_open = false;
             return Ok(None);
         };
-        let (turn, call) = self.call_of(event, piece, context);
+        let (turn, call) = match self.carry.response {
+            Some(place) if figures.are_of_last() => place,
+            _ => self.call_of(event, piece, context),
+        };
         self.load_turn(turn, context.database)?;
         self.load_call(turn, call, context.database)?;
         if !figures.usage.is_empty() {
@@ -82,6 +85,7 @@ impl Session {
         self.ensure_turn(event.ts);
         self.carry.call += 1;
         let (turn, call) = (self.carry.turn, self.carry.call);
+        self.settle_waiting(context.batch);
         PromptState::snapshot(&mut self.carry.prompt, self.row.session_key, turn, call, context.batch);
         self.responses.insert(response, (turn, call));
         self.carry.turn_responded = true;
@@ -163,6 +167,7 @@ impl Session {
         self.row.failed_model_calls += 1;
         self.first_error(turn);
         let call = self.carry.call;
+        self.settle_waiting(context.batch);
         PromptState::snapshot(&mut self.carry.prompt, self.row.session_key, turn, call, context.batch);
         let words = failure.error.message.as_deref().or(failure.error.kind.as_deref()).map(preview);
         if let Some(row) = self.turns.get_mut(turn) {

@@ -43,12 +43,12 @@ impl LastThing {
 impl Session {
     pub(super) fn session_ended(&mut self, ended: &Ended) {
         self.carry.ended = Some(self.said_or_judged(ended));
-        let cost = ended.other.get("reported_cost_usd").and_then(serde_json::Value::as_str);
-        if let Some(cost) = cost.and_then(agent_core::PicoUsd::from_decimal)
+        if let Some(cost) = ended.reported_cost_usd
             && !self.carry.costs_by_call
         {
             self.row.reported_cost_picousd = i64::try_from(cost.0).ok();
         }
+        self.take_totals(ended.usage);
     }
 
     pub(super) fn run_ended(&mut self, ended: &Ended) {

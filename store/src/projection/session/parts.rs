@@ -1,12 +1,28 @@
 //! What each event puts before the model.
 
-use agent_core::{Block, Body, ChunkDefined, ChunkKind, ContextCompacted, Event, Origin};
+use agent_core::{Block, Body, ChunkDefined, ChunkKind, ContextCompacted, Event, Origin, UserMessaged};
 
 use super::super::batch::Batch;
-use super::super::prompt::{NewPart, PartPlace};
+use super::super::prompt::{NewPart, PartPlace, PromptState};
 use super::{Place, Session};
 
 impl Session {
+    /// Puts what the event tells into the place of an earlier part.
+    pub(super) fn replace_part(
+        &mut self,
+        old: u32,
+        event: &Event,
+        turn: u32,
+        place: Place,
+        batch: &mut Batch,
+    ) {
+        let place =
+            PartPlace { session_key: self.row.session_key, turn, position: place.position, sub: place.sub };
+        if let Some(part) = part_of(&event.body) {
+            self.prompt.replace(&mut self.carry.prompt, old, &part, place, batch);
+        }
+    }
+
     /// Adds what the event puts before the model.
     pub(super) fn add_parts(&mut self, event: &Event, turn: u32, place: Place, batch: &mut Batch) {
         let place =
@@ -34,6 +50,7 @@ impl Session {
                 let part = part_of(body);
                 if let Some(part) = part {
                     self.prompt.add(carry, &part, slot, place, batch);
+                    PromptState::kept_behind(carry, event.step.as_deref());
                 }
             }
         }
@@ -55,18 +72,7 @@ fn chunk_len(chunk: &ChunkDefined) -> u64 {
 /// Returns what an event of a transcript puts before the model.
 fn part_of(body: &Body) -> Option<NewPart<'_>> {
     Some(match body {
-        Body::UserMessaged(message) => NewPart {
-            kind: message.kind.unwrap_or(match message.origin {
-                None | Some(Origin::Human | Origin::Agent | Origin::Command) => ChunkKind::User,
-                Some(Origin::CompactSummary) => ChunkKind::History,
-                Some(Origin::Injected) => ChunkKind::Insight,
-                Some(Origin::CommandOutput) => ChunkKind::State,
-            }),
-            source: message.source.as_deref().or_else(|| message.origin.map(Origin::as_str)),
-            reason: message.reason.as_deref(),
-            role: "user",
-            bytes: message.text.len() as u64 + message.media.iter().map(media_len).sum::<u64>(),
-        },
+        Body::UserMessaged(message) => part_of_message(message),
         Body::ModelResponded(piece) if piece.content.iter().any(has_words) => NewPart {
             kind: ChunkKind::History,
             source: None,
@@ -79,6 +85,7 @@ fn part_of(body: &Body) -> Option<NewPart<'_>> {
                 .map(|block| block.text_len() as u64)
                 .sum(),
         },
+        Body::ToolCalled(call) if call.in_text => return None,
         Body::ToolCalled(call) => NewPart {
             kind: ChunkKind::History,
             source: Some(&call.call_id),
@@ -114,9 +121,30 @@ fn part_of(body: &Body) -> Option<NewPart<'_>> {
     })
 }
 
+/// Returns what a message in the user's place puts before the model.
+pub(super) fn part_of_message(message: &UserMessaged) -> NewPart<'_> {
+    NewPart {
+        kind: message.kind.unwrap_or(match message.origin {
+            None | Some(Origin::Human | Origin::Agent | Origin::Command) => ChunkKind::User,
+            Some(Origin::CompactSummary) => ChunkKind::History,
+            Some(Origin::Injected) => ChunkKind::Insight,
+            Some(Origin::CommandOutput) => ChunkKind::State,
+        }),
+        source: message.source.as_deref().or_else(|| message.origin.map(Origin::as_str)),
+        reason: message.reason.as_deref(),
+        role: "user",
+        bytes: message.text.len() as u64 + message.media.iter().map(media_len).sum::<u64>(),
+    }
+}
+
 /// Returns whether a piece of a response puts anything before the model: a call stands in an event of its own.
+/// Hidden reasoning goes back to the provider too, though nobody else can read it.
 fn has_words(block: &Block) -> bool {
-    !matches!(block, Block::ToolUse { .. }) && block.text_len() > 0
+    match block {
+        Block::ToolUse { .. } => false,
+        Block::Reasoning { hidden: true, .. } => true,
+        block => block.text_len() > 0,
+    }
 }
 
 fn media_len(block: &Block) -> u64 {

@@ -1,13 +1,14 @@
 //! Tool calls and their results, paired by the call's id.
 
-use agent_core::{Event, ToolCalled, ToolEnded, ToolStatus};
+use agent_core::{ErrorInfo, Event, ToolCalled, ToolEnded, ToolReported, ToolStatus};
 use duckdb::Connection;
 
 use super::super::tables::ToolCallRow;
-use super::super::text::{hash64, preview};
+use super::super::text::{hash64, preview, preview_of};
 use super::names::add_name;
 use super::times::millis_between;
 use super::{Context, LastThing, Place, Session};
+use crate::telling::telling_input;
 
 impl Session {
     pub(super) fn tool_called(
@@ -134,19 +135,64 @@ impl Session {
         context: &mut Context<'_>,
     ) -> duckdb::Result<()> {
         let Some(row) = self.tools.get_mut(number) else { return Ok(()) };
-        let turn = row.turn;
-        let before = row.status.as_deref().and_then(ToolStatus::from_word);
-        let status = end.status.unwrap_or(ToolStatus::Unknown);
+        let before = status_of(row);
+        // Without a result, what stands there is what was told beside it: that is no guess.
+        let reported = before.filter(|_| row.end_position.is_none());
+        let said = end.status.unwrap_or(ToolStatus::Unknown);
+        let status = reported.map_or(said, |reported| told_by_both(reported, said));
         row.status = Some(status.as_str().to_owned());
-        row.exit_code = end.exit_code;
-        row.output_preview = end.output.as_ref().map(|output| preview(&output.to_display()));
+        row.exit_code = row.exit_code.filter(|_| reported.is_some()).or(end.exit_code);
+        let words = words_of(end.error.as_ref()).filter(|_| status == said);
+        let words = words.or_else(|| row.output_preview.take().filter(|_| reported.is_some()));
+        row.output_preview = words.or_else(|| end.output.as_ref().map(preview_of));
         row.output_bytes = end.output.as_ref().map(|output| output.get().len() as u64);
         row.ended_at = event.ts;
-        row.duration_ms = end.duration_ms.or_else(|| millis_between(row.started_at, event.ts));
+        let duration = row.duration_ms.filter(|_| reported.is_some()).or(end.duration_ms);
+        row.duration_ms = duration.or_else(|| millis_between(row.started_at, event.ts));
         row.end_position = Some(place.position);
         row.end_sub = Some(place.sub);
-        let words = end.error.as_ref().and_then(|error| error.message.as_deref()).map(preview);
-        let words = words.or_else(|| row.output_preview.clone());
+        self.status_changed(number, before, status, context)
+    }
+
+    /// Takes in what is told of a call's end beside its result. Where no call has the id, it is a part of one
+    /// that is told as a whole, and stays in reach as an event.
+    pub(super) fn tool_reported(
+        &mut self,
+        event: &Event,
+        report: &ToolReported,
+        context: &mut Context<'_>,
+    ) -> duckdb::Result<u32> {
+        let Some(&number) = self.call_numbers.get(&hash64(&report.call_id)) else {
+            return Ok(self.carry.turn);
+        };
+        self.load_tool(number, context.database)?;
+        let Some(row) = self.tools.get_mut(number) else { return Ok(self.carry.turn) };
+        let turn = row.turn;
+        let before = status_of(row);
+        let Some(reported) = report.status else { return Ok(turn) };
+        let status = told_by_both(reported, before.unwrap_or(ToolStatus::Unknown));
+        row.status = Some(status.as_str().to_owned());
+        row.exit_code = report.exit_code.or(row.exit_code);
+        // A result may come while the process runs on; a report comes at its end.
+        row.duration_ms = report.duration_ms.or(row.duration_ms);
+        row.ended_at = row.ended_at.or(event.ts);
+        if status == reported && before != Some(status) {
+            row.output_preview = words_of(report.error.as_ref()).or_else(|| row.output_preview.take());
+        }
+        self.status_changed(number, before, status, context)?;
+        Ok(turn)
+    }
+
+    /// Counts anew how a call ended.
+    fn status_changed(
+        &mut self,
+        number: u32,
+        before: Option<ToolStatus>,
+        status: ToolStatus,
+        context: &mut Context<'_>,
+    ) -> duckdb::Result<()> {
+        let Some(row) = self.tools.get(number) else { return Ok(()) };
+        let (turn, words) = (row.turn, row.output_preview.clone());
         if is_error(status) && !before.is_some_and(is_error) {
             self.first_error(turn);
         }
@@ -254,35 +300,25 @@ impl Unsuccessful {
     }
 }
 
+fn status_of(row: &ToolCallRow) -> Option<ToolStatus> {
+    row.status.as_deref().and_then(ToolStatus::from_word)
+}
+
+/// Returns how a call ended of which a report and a result tell: the report is the source's own word, but
+/// only the result says who refused a call or broke it off.
+fn told_by_both(reported: ToolStatus, by_result: ToolStatus) -> ToolStatus {
+    match by_result {
+        ToolStatus::Rejected | ToolStatus::Cancelled => by_result,
+        _ => reported,
+    }
+}
+
+fn words_of(error: Option<&ErrorInfo>) -> Option<String> {
+    error?.message.as_deref().map(preview)
+}
+
 /// Whether the call went wrong by itself: nobody refused it or broke it off.
 fn is_error(status: ToolStatus) -> bool {
     let unsuccessful = Unsuccessful::of(status);
     unsuccessful.all > unsuccessful.rejected + unsuccessful.cancelled
-}
-
-/// Returns the part of an input that tells most: the command, the path, the pattern, before the rest.
-fn telling_input(input: &agent_core::Json) -> String {
-    const TELLING: [&str; 11] = [
-        "command",
-        "cmd",
-        "file_path",
-        "path",
-        "pattern",
-        "query",
-        "url",
-        "prompt",
-        "description",
-        "skill",
-        "text",
-    ];
-    let value = input.to_value();
-    let Some(fields) = value.as_object() else { return input.to_display() };
-    let found = TELLING.iter().find_map(|key| fields.get(*key));
-    match found {
-        Some(serde_json::Value::String(text)) => text.clone(),
-        Some(serde_json::Value::Array(words)) if words.iter().all(serde_json::Value::is_string) => {
-            words.iter().filter_map(serde_json::Value::as_str).collect::<Vec<_>>().join(" ")
-        }
-        _ => input.get().to_owned(),
-    }
 }

@@ -1,6 +1,7 @@
 //! Tokens, money and how far they can be trusted.
 
-use agent_core::{Event, ModelResponded, Usage, UsageQuality};
+use agent_core::{Body, Event, ModelResponded, Usage, UsageQuality};
+use serde::{Deserialize, Serialize};
 
 use super::super::tables::ModelCallRow;
 use super::super::text::estimated_tokens;
@@ -13,8 +14,27 @@ const PLACEHOLDER_FACTOR: u64 = 3;
 #[derive(Clone, Copy)]
 pub(super) struct Figures {
     pub(super) usage: Usage,
-    /// Whether they come on top of what was said before; else they are all of the response so far.
-    are_more: bool,
+    stand: Stand,
+}
+
+/// How figures stand to those of the same response before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stand {
+    /// They are all of the response so far.
+    Whole,
+    /// They come on top of them.
+    More,
+    /// They stand in their place.
+    Instead,
+}
+
+/// The way in which tokens were reported, for sources that do it in two ways side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Report {
+    /// With the sum of the session, and of a response of which nothing else told.
+    Summed,
+    /// Of one response by itself.
+    Single,
 }
 
 /// The figures of a call that the sums above it are made of.
@@ -26,19 +46,52 @@ struct Counted {
     reported_cost: Option<i64>,
 }
 
+impl Figures {
+    /// Whether they are of the response that was reported last, told better.
+    pub(super) fn are_of_last(self) -> bool {
+        self.stand == Stand::Instead
+    }
+}
+
 impl Session {
     /// Returns the figures that the piece adds to its response; nothing when it repeats a report.
     pub(super) fn figures_of(&mut self, piece: &ModelResponded) -> Option<Figures> {
-        let reported = Figures { usage: piece.usage, are_more: false };
-        let Some(so_far) = piece.usage_so_far else { return Some(reported) };
+        let reported = Figures { usage: piece.usage, stand: Stand::Whole };
+        let earlier = self.follow_report(piece);
+        let Some(so_far) = piece.usage_so_far else {
+            let stand = if earlier == Some(Report::Summed) { Stand::Instead } else { Stand::Whole };
+            return Some(Figures { stand, ..reported });
+        };
         let before = self.carry.usage_so_far.replace(so_far);
-        if before == Some(so_far) {
+        if before == Some(so_far) || earlier == Some(Report::Single) {
             return None;
         }
         if buckets(piece.usage).iter().any(|tokens| tokens.is_some_and(|tokens| tokens > 0)) {
             return Some(reported);
         }
-        Some(Figures { usage: growth(before.unwrap_or_default(), so_far), are_more: true })
+        Some(Figures { usage: growth(before.unwrap_or_default(), so_far), stand: Stand::More })
+    }
+
+    /// Notes how the piece reports tokens and returns the report before it that is of the same response:
+    /// of the other way, with nothing between that begins another.
+    fn follow_report(&mut self, piece: &ModelResponded) -> Option<Report> {
+        let before = self.carry.last_report.take();
+        let now = match piece.usage_so_far {
+            _ if !piece.content.is_empty() => None,
+            Some(_) => Some(Report::Summed),
+            None => (piece.last_piece && !piece.usage.is_empty()).then_some(Report::Single),
+        };
+        let of_both = before.filter(|before| now.is_some_and(|now| now != *before));
+        // What follows a response that was told in both ways is another.
+        self.carry.last_report = now.filter(|_| of_both.is_none());
+        of_both
+    }
+
+    /// What is no report begins something of which the next report may be.
+    pub(super) fn forget_report(&mut self, body: &Body) {
+        if !matches!(body, Body::ModelResponded(_) | Body::Other { .. }) {
+            self.carry.last_report = None;
+        }
     }
 
     pub(super) fn add_piece(
@@ -66,8 +119,15 @@ impl Session {
         if let Some(cost) = piece.reported_cost_usd.and_then(|cost| i64::try_from(cost.0).ok()) {
             row.reported_cost_picousd = row.reported_cost_picousd.max(Some(cost));
         }
-        let Figures { usage, are_more } = figures;
-        set_usage(row, if are_more { before.usage.plus(usage) } else { before.usage.max(usage) });
+        let Figures { usage, stand } = figures;
+        set_usage(
+            row,
+            match stand {
+                Stand::Whole => before.usage.max(usage),
+                Stand::More => before.usage.plus(usage),
+                Stand::Instead => usage.or(before.usage),
+            },
+        );
         judge(row, before.quality, said_quality(piece, usage));
         let after = counted(row);
         let model = row.model.clone();
@@ -86,21 +146,42 @@ impl Session {
         self.account(turn, before, after);
     }
 
+    /// Takes the tokens of the whole session, where its source counted no single response.
+    pub(super) fn take_totals(&mut self, total: Usage) {
+        let counts = &self.carry.quality_counts;
+        let has_figures =
+            QUALITIES.iter().any(|&quality| quality != UsageQuality::Missing && counts[quality as usize] > 0);
+        if has_figures || total.is_empty() {
+            return;
+        }
+        let sums = &mut self.row;
+        sums.uncached_input_tokens = total.uncached_input;
+        sums.cache_read_tokens = total.cache_read;
+        sums.cache_write_5m_tokens = total.cache_write_5m;
+        sums.cache_write_1h_tokens = total.cache_write_1h;
+        sums.output_tokens = total.output;
+        sums.reasoning_tokens = total.reasoning;
+        // The agent's own count, which no provider confirms.
+        sums.usage_quality = UsageQuality::Estimated.as_str().to_owned();
+    }
+
     /// Moves the session's and the turn's sums from what a call was to what it is.
     fn account(&mut self, turn: u32, before: Counted, after: Counted) {
-        let delta = growth(before.usage, after.usage);
+        // A better report of the same response may say less.
+        let (new, old) = (after.usage, before.usage);
+        let (new_writes, old_writes) = (new.cache_write(), old.cache_write());
         let more_estimated = (after.estimated_output, before.estimated_output.unwrap_or(0));
         let sums = &mut self.row;
         move_sum(&mut sums.estimated_output_tokens, more_estimated);
-        for (sum, tokens) in [
-            (&mut sums.uncached_input_tokens, delta.uncached_input),
-            (&mut sums.cache_read_tokens, delta.cache_read),
-            (&mut sums.cache_write_5m_tokens, delta.cache_write_5m),
-            (&mut sums.cache_write_1h_tokens, delta.cache_write_1h),
-            (&mut sums.output_tokens, delta.output),
-            (&mut sums.reasoning_tokens, delta.reasoning),
+        for (sum, (new, old)) in [
+            (&mut sums.uncached_input_tokens, (new.uncached_input, old.uncached_input)),
+            (&mut sums.cache_read_tokens, (new.cache_read, old.cache_read)),
+            (&mut sums.cache_write_5m_tokens, (new.cache_write_5m, old.cache_write_5m)),
+            (&mut sums.cache_write_1h_tokens, (new.cache_write_1h, old.cache_write_1h)),
+            (&mut sums.output_tokens, (new.output, old.output)),
+            (&mut sums.reasoning_tokens, (new.reasoning, old.reasoning)),
         ] {
-            add(sum, tokens);
+            move_sum(sum, (new, old.unwrap_or(0)));
         }
         if after.reported_cost != before.reported_cost {
             self.carry.costs_by_call = true;
@@ -113,16 +194,15 @@ impl Session {
         counts[after.quality as usize] += 1;
         self.row.usage_quality = quality_of_sum(&self.carry.quality_counts).as_str().to_owned();
         if let Some(row) = self.turns.get_mut(turn) {
-            for (sum, tokens) in [
-                (&mut row.uncached_input_tokens, delta.uncached_input),
-                (&mut row.cache_read_tokens, delta.cache_read),
-                (&mut row.cache_write_tokens, delta.cache_write()),
-                (&mut row.output_tokens, delta.output),
-                (&mut row.reasoning_tokens, delta.reasoning),
+            for (sum, (new, old)) in [
+                (&mut row.uncached_input_tokens, (new.uncached_input, old.uncached_input)),
+                (&mut row.cache_read_tokens, (new.cache_read, old.cache_read)),
+                (&mut row.cache_write_tokens, (new_writes, old_writes)),
+                (&mut row.output_tokens, (new.output, old.output)),
+                (&mut row.reasoning_tokens, (new.reasoning, old.reasoning)),
             ] {
-                add(sum, tokens);
+                move_sum(sum, (new, old.unwrap_or(0)));
             }
-            add(&mut row.cache_write_tokens, delta.cache_write_1h);
             move_sum(&mut row.estimated_output_tokens, more_estimated);
             row.usage_quality = after.quality.as_str().to_owned();
         }
@@ -136,12 +216,6 @@ const QUALITIES: [UsageQuality; 5] = [
     UsageQuality::Estimated,
     UsageQuality::Missing,
 ];
-
-fn add(sum: &mut Option<u64>, tokens: Option<u64>) {
-    if let Some(tokens) = tokens {
-        *sum = Some(sum.unwrap_or(0).saturating_add(tokens));
-    }
-}
 
 /// Puts the new figure of a call in the place of its old one.
 fn move_sum(sum: &mut Option<u64>, (new, old): (Option<u64>, u64)) {
@@ -164,7 +238,7 @@ fn judge(row: &mut ModelCallRow, before: UsageQuality, said: UsageQuality) {
     let quality = quality_now(row, before, said);
     row.usage_quality = quality.as_str().to_owned();
     row.estimated_output_tokens = match quality {
-        UsageQuality::Final => row.output_tokens,
+        UsageQuality::Final | UsageQuality::Estimated => row.output_tokens,
         _ => row.output_tokens.max(Some(estimated_tokens(row.visible_bytes)).filter(|&tokens| tokens > 0)),
     };
 }

@@ -2,9 +2,10 @@
 
 use agent_core::{
     Block, Body, ChunkDefined, ChunkKind, ChunkUse, ContextAdded, ContextCompacted, EndReason, Ended, Event,
-    EventId, Json, LearningNote, ModelFailed, ModelResponded, Origin, ParentKind, ParentLink, PicoUsd,
-    PromptAssembled, PromptChange, ScoreRecorded, SessionStarted, SessionTitled, Status, Timestamp,
-    ToolCalled, ToolEnded, ToolStatus, TurnStarted, Usage, UserInterrupted, UserMessaged,
+    EventId, Json, KeptHistory, LearningNote, ModelFailed, ModelResponded, Origin, ParentKind, ParentLink,
+    PicoUsd, PromptAssembled, PromptChange, QueueExit, ScoreRecorded, SessionStarted, SessionTitled, Status,
+    Timestamp, ToolCalled, ToolEnded, ToolReported, ToolStatus, TurnStarted, Unqueued, Usage,
+    UserInterrupted, UserMessaged,
 };
 use proptest::prelude::*;
 
@@ -68,6 +69,8 @@ enum Said {
     },
     Compacted {
         dropped: Option<u8>,
+        /// Steps that stay, and the one behind which they stand.
+        kept: Option<(u8, u8)>,
     },
     Interrupted,
     TurnStarted,
@@ -80,7 +83,15 @@ enum Said {
         of_run: bool,
         said: bool,
     },
+    Queued(u8),
+    Joined(u8),
+    Left {
+        how: QueueExit,
+        named: Option<u8>,
+        all: bool,
+    },
     Learned(bool),
+    Asked(u8),
     Scored,
     Titled,
 }
@@ -115,16 +126,31 @@ fn said() -> impl Strategy<Value = Said> {
         5 => (0_u8..5).prop_map(Said::Called),
         5 => (0_u8..5, status).prop_map(|(call, status)| Said::Result { call, status }),
         3 => prop::option::of(0_u8..4).prop_map(|slot| Said::Context { slot }),
-        1 => prop::option::of(0_u8..5).prop_map(|dropped| Said::Compacted { dropped }),
+        1 => (prop::option::of(0_u8..5), prop::option::of((0_u8..30, 0_u8..40)))
+            .prop_map(|(dropped, kept)| Said::Compacted { dropped, kept }),
         1 => Just(Said::Interrupted),
         1 => Just(Said::TurnStarted),
         1 => (0_u8..5).prop_map(Said::Chunk),
         2 => (0_u32..4, prop::collection::vec(0_u8..5, 0..3)).prop_map(|(keep, add)| Said::Prompt { keep, add }),
         1 => (any::<bool>(), any::<bool>()).prop_map(|(of_run, said)| Said::Ended { of_run, said }),
+        4 => (0_u8..3).prop_map(Said::Queued),
+        1 => (0_u8..3).prop_map(Said::Joined),
+        4 => left(),
         1 => any::<bool>().prop_map(Said::Learned),
+        2 => (0_u8..5).prop_map(Said::Asked),
         1 => Just(Said::Scored),
         1 => Just(Said::Titled),
     ]
+}
+
+fn left() -> impl Strategy<Value = Said> {
+    let how = prop_oneof![
+        4 => Just(QueueExit::Delivered),
+        1 => Just(QueueExit::Repeated),
+        1 => Just(QueueExit::Withdrawn),
+    ];
+    let named = prop::option::weighted(0.3, 0_u8..3);
+    (how, named, prop::bool::weighted(0.1)).prop_map(|(how, named, all)| Said::Left { how, named, all })
 }
 
 fn act() -> impl Strategy<Value = Act> {
@@ -188,7 +214,9 @@ pub(super) fn of_all_kinds() -> Script {
         Said::Chunk(1),
         Said::Prompt { keep: 0, add: vec![1] },
         piece,
-        Said::Compacted { dropped: None },
+        Said::Queued(1),
+        Said::Left { how: QueueExit::Delivered, named: None, all: false },
+        Said::Compacted { dropped: None, kept: Some((2, 99)) },
         Said::Learned(true),
         Said::Scored,
     ];
@@ -342,9 +370,10 @@ fn hash(chunk: u8) -> String {
 
 fn body(said: &Said) -> Body {
     match said {
-        Said::User { origin, .. } => Body::UserMessaged(UserMessaged {
+        Said::User { origin, after } => Body::UserMessaged(UserMessaged {
             origin: *origin,
             text: "do it".to_owned(),
+            is_copy: after.is_some_and(|after| after % 2 == 1),
             ..Default::default()
         }),
         Said::Piece { response, words, calls, tokens, so_far, ends } => {
@@ -355,6 +384,11 @@ fn body(said: &Said) -> Body {
             call_id: format!("c{call}"),
             name: format!("tool{}", call % 3),
             input: Json::parse(format!("{{\"path\":\"{}\"}}", "p".repeat(usize::from(*call) * 40))).ok(),
+            ..Default::default()
+        }),
+        Said::Result { call, status } if call % 4 == 3 => Body::ToolReported(ToolReported {
+            call_id: format!("c{}", call - 1),
+            status: *status,
             ..Default::default()
         }),
         Said::Result { call, status } => Body::ToolEnded(ToolEnded {
@@ -368,8 +402,16 @@ fn body(said: &Said) -> Body {
             content: Some(Json::string("context")),
             ..Default::default()
         }),
-        Said::Compacted { dropped } => Body::ContextCompacted(ContextCompacted {
+        Said::Compacted { dropped, kept } => Body::ContextCompacted(ContextCompacted {
+            kept: kept.map(|(step, behind)| KeptHistory {
+                steps: vec![format!("step {step}"), format!("step {}", step + 1)],
+                span: None,
+                behind: Some(format!("step {behind}")),
+            }),
             dropped_calls: dropped.map(|call| vec![format!("c{call}")]),
+            placeholder: dropped.filter(|call| call % 2 == 0).map(|_| Json::string("cleared")),
+            dropped_steps: dropped.map(|call| vec![format!("step {}", u32::from(call) * 3)]),
+            dropped_requests: dropped.filter(|call| call % 3 == 1).map(u32::from),
             replacement: dropped.is_none().then(|| Json::string("summary")),
             ..Default::default()
         }),
@@ -391,15 +433,33 @@ fn body(said: &Said) -> Body {
             };
             if *of_run { Body::RunEnded(ended) } else { Body::SessionEnded(ended) }
         }
+        Said::Joined(words) => Body::UserMessaged(waiting(*words)),
+        Said::Queued(words) => Body::MessageQueued(waiting(*words)),
+        Said::Left { how, named, all } => Body::MessageUnqueued(Unqueued {
+            how: Some(*how),
+            message: named.map(waiting),
+            all: *all,
+            ..Default::default()
+        }),
         Said::Learned(memory) => {
             let note = LearningNote { key: "key".to_owned(), ..Default::default() };
             if *memory { Body::MemoryRecalled(note) } else { Body::SkillMatched(note) }
         }
+        Said::Asked(call) => Body::SkillMatched(LearningNote {
+            key: "asked".to_owned(),
+            call_id: Some(format!("c{call}")),
+            when_done: true,
+            ..Default::default()
+        }),
         Said::Scored => Body::ScoreRecorded(ScoreRecorded { name: "works".to_owned(), ..Default::default() }),
         Said::Titled => {
             Body::SessionTitled(SessionTitled { title: "a title".to_owned(), ..Default::default() })
         }
     }
+}
+
+fn waiting(words: u8) -> UserMessaged {
+    UserMessaged { text: format!("wait {words}"), joins_run: true, ..Default::default() }
 }
 
 fn piece(
@@ -421,6 +481,7 @@ fn piece(
         usage_so_far: so_far.map(|tokens| usage(tokens * 100)),
         finish_reason: ends.then(|| "end_turn".to_owned()),
         last_piece: ends,
+        is_copy: words % 5 == 1,
         reported_cost_usd: (tokens == Some(7)).then_some(PicoUsd(1_000_000)),
         ..Default::default()
     }

@@ -73,7 +73,7 @@ impl Shape for Chat {
 
     fn part(&mut self, role: Role, pieces: &[Piece]) -> Written {
         match (role, pieces) {
-            (_, [Piece::Call { id, name, input }]) => self.call(id, name, input.as_ref()),
+            (_, [Piece::Call { id, name, input, .. }]) => self.call(id, name, input.as_ref()),
             (_, [Piece::Result { id, output, .. }]) => {
                 let framing = self.next_message(Stage::Between);
                 let content = output.as_ref().map_or("\"\"", Json::get);

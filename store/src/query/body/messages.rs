@@ -39,13 +39,13 @@ fn block(piece: &Piece) -> Json {
         Piece::Text(text) => Json::of(&json!({"type": "text", "text": text})),
         Piece::Reasoning { text, .. } => Json::of(&json!({"type": "thinking", "thinking": text})),
         Piece::Media { media_type, bytes } => picture(media_type, *bytes),
-        Piece::Call { id, name, input } => Json::of(&ToolUse {
+        Piece::Call { id, name, input, .. } => Json::of(&ToolUse {
             r#type: "tool_use",
             id,
             name,
             input: input.clone().unwrap_or_else(|| Json::of(&json!({}))),
         }),
-        Piece::Result { id, output, is_error } => Json::of(&ToolResult {
+        Piece::Result { id, output, is_error, .. } => Json::of(&ToolResult {
             r#type: "tool_result",
             tool_use_id: id,
             content: output.as_ref(),

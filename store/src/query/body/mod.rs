@@ -104,7 +104,8 @@ impl BodyWriter {
                     self.push(part, &written);
                 }
                 (Some("tools"), Some(schemas)) => {
-                    self.has_tools = true;
+                    // What the source itself calls a part of the schemas is not all that was sent.
+                    self.has_tools = added.other.get("partial") != Some(&Value::Bool(true));
                     if let Some(written) = self.shape.tools(schemas) {
                         self.push(part, &written);
                     }
@@ -118,7 +119,7 @@ impl BodyWriter {
     fn add_message(&mut self, part: &PartRow, body: &Body) {
         let (role, pieces) = match body {
             Body::ContextCompacted(compacted) if part.kind == ChunkKind::ToolResult.as_str() => {
-                cleared(part, compacted.placeholder.clone())
+                cleared(part, compacted)
             }
             body => pieces_of(body),
         };

@@ -1,6 +1,6 @@
 //! What an event puts into a conversation, before it has the shape of an API.
 
-use agent_core::{Block, Body, Json, ModelResponded, ToolStatus, UserMessaged};
+use agent_core::{Block, Body, ContextCompacted, Json, ModelResponded, ToolStatus, UserMessaged};
 use serde_json::value::RawValue;
 
 use crate::projection::tables::PartRow;
@@ -30,11 +30,13 @@ pub(super) enum Piece {
         id: String,
         name: String,
         input: Option<Json>,
+        native: Native,
     },
     Result {
         id: String,
         output: Option<Json>,
         is_error: bool,
+        native: Native,
     },
     /// A piece of another kind, as the source wrote it.
     Other(Json),
@@ -47,6 +49,22 @@ impl Piece {
     }
 }
 
+/// What the source says of a call or result in the words of its API, where it does.
+#[derive(Default)]
+pub(super) struct Native {
+    /// The kind of item, such as `custom_tool_call_output`.
+    pub(super) item: Option<String>,
+    /// What stands before the tool's name.
+    pub(super) namespace: Option<String>,
+}
+
+impl Native {
+    fn of(other: &serde_json::Map<String, serde_json::Value>) -> Self {
+        let word = |key: &str| other.get(key).and_then(serde_json::Value::as_str).map(str::to_owned);
+        Self { item: word("item"), namespace: word("namespace") }
+    }
+}
+
 /// Returns who speaks, and what.
 pub(super) fn pieces_of(body: &Body) -> (Role, Vec<Piece>) {
     match body {
@@ -54,14 +72,18 @@ pub(super) fn pieces_of(body: &Body) -> (Role, Vec<Piece>) {
         Body::ModelResponded(piece) => (Role::Assistant, of_model(piece)),
         Body::ToolCalled(call) => {
             let (id, name) = (call.call_id.clone(), call.name.clone());
-            (Role::Assistant, vec![Piece::Call { id, name, input: call.input.clone() }])
+            let native = Native::of(&call.other);
+            (Role::Assistant, vec![Piece::Call { id, name, input: call.input.clone(), native }])
         }
         // What the provider ran itself is told by the response; a result without content is none of ours.
         Body::ToolEnded(end) if end.output.is_none() && is_within_response(end) => (Role::Tool, Vec::new()),
+        Body::ToolEnded(end) if end.in_text => {
+            (Role::User, end.output.as_ref().map_or_else(Vec::new, of_content))
+        }
         Body::ToolEnded(end) => {
-            let is_error = end.status.is_some_and(|status| status != ToolStatus::Succeeded);
-            let result = Piece::Result { id: end.call_id.clone(), output: end.output.clone(), is_error };
-            (Role::Tool, vec![result])
+            let is_error = !matches!(end.status, None | Some(ToolStatus::Succeeded | ToolStatus::Unknown));
+            let (id, native) = (end.call_id.clone(), Native::of(&end.other));
+            (Role::Tool, vec![Piece::Result { id, output: end.output.clone(), is_error, native }])
         }
         Body::ContextAdded(added) => (Role::System, added.content.as_ref().map_or_else(Vec::new, of_content)),
         Body::ContextCompacted(compacted) => {
@@ -72,9 +94,14 @@ pub(super) fn pieces_of(body: &Body) -> (Role, Vec<Piece>) {
 }
 
 /// Returns what stands in the place of a cleared result.
-pub(super) fn cleared(part: &PartRow, placeholder: Option<Json>) -> (Role, Vec<Piece>) {
+pub(super) fn cleared(part: &PartRow, compacted: &ContextCompacted) -> (Role, Vec<Piece>) {
+    let placeholder = compacted.placeholder.clone();
+    if compacted.in_text {
+        return (Role::User, placeholder.as_ref().map_or_else(Vec::new, of_content));
+    }
     let id = part.source.clone().unwrap_or_default();
-    (Role::Tool, vec![Piece::Result { id, output: placeholder, is_error: false }])
+    let native = Native::default();
+    (Role::Tool, vec![Piece::Result { id, output: placeholder, is_error: false, native }])
 }
 
 fn is_within_response(end: &agent_core::ToolEnded) -> bool {

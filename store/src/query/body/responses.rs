@@ -4,7 +4,7 @@ use agent_core::Json;
 use rustc_hash::FxHashSet;
 use serde_json::json;
 
-use super::piece::{Piece, Role};
+use super::piece::{Native, Piece, Role};
 use super::{Shape, Written, joined, picture};
 
 #[derive(Default)]
@@ -43,8 +43,8 @@ impl Responses {
                 Piece::Reasoning { text, .. } => Json::of(
                     &json!({"type": "reasoning", "summary": [{"type": "summary_text", "text": text}]}),
                 ),
-                Piece::Call { id, name, input } => self.call(id, name, input.as_ref()),
-                Piece::Result { id, output, .. } => self.result(id, output.as_ref()),
+                Piece::Call { id, name, input, native } => self.call(id, name, input.as_ref(), native),
+                Piece::Result { id, output, native, .. } => self.result(id, output.as_ref(), native),
                 Piece::Other(value) => value.clone(),
                 Piece::Text(_) | Piece::Media { .. } => message(role, run),
             });
@@ -52,36 +52,72 @@ impl Responses {
         items
     }
 
-    fn call(&mut self, id: &str, name: &str, input: Option<&Json>) -> Json {
-        match input.and_then(Json::as_text) {
-            Some(text) => {
+    fn call(&mut self, id: &str, name: &str, input: Option<&Json>, native: &Native) -> Json {
+        let text = input.and_then(Json::as_text);
+        let guessed = if text.is_some() { "custom_tool_call" } else { "function_call" };
+        let kind = native.item.as_deref().unwrap_or(guessed);
+        let arguments = input.map_or("{}", Json::get);
+        match kind {
+            "function_call" => {
+                let (name, namespace) = bare_name(name, native);
+                let arguments = text.as_deref().unwrap_or(arguments);
+                let mut call = json!({"type": kind, "call_id": id, "name": name, "arguments": arguments});
+                if let Some(namespace) = namespace {
+                    call["namespace"] = namespace.into();
+                }
+                Json::of(&call)
+            }
+            "custom_tool_call" => {
                 self.plain_calls.insert(id.to_owned());
-                Json::of(&json!({"type": "custom_tool_call", "call_id": id, "name": name, "input": text}))
+                let input = text.as_deref().unwrap_or(arguments);
+                Json::of(&json!({"type": kind, "call_id": id, "name": name, "input": input}))
             }
-            None => {
-                let arguments = input.map_or("{}", Json::get);
-                Json::of(
-                    &json!({"type": "function_call", "call_id": id, "name": name, "arguments": arguments}),
-                )
-            }
+            kind => native_call(kind, id, input),
         }
     }
 
-    fn result(&self, id: &str, output: Option<&Json>) -> Json {
+    fn result(&self, id: &str, output: Option<&Json>, native: &Native) -> Json {
         let is_plain = self.plain_calls.contains(id);
-        Json::of(&Output {
-            r#type: if is_plain { "custom_tool_call_output" } else { "function_call_output" },
-            call_id: id,
-            output: output.cloned().unwrap_or_else(|| Json::string("")),
-        })
+        let guessed = if is_plain { "custom_tool_call_output" } else { "function_call_output" };
+        let kind = native.item.as_deref().unwrap_or(guessed);
+        let content = output.cloned().unwrap_or_else(|| Json::string(""));
+        let field = if kind == "tool_search_output" { "tools" } else { "output" };
+        let id = Json::string(id);
+        object(&format!(
+            "{{\"type\":{},\"call_id\":{},\"{field}\":{}}}",
+            Json::string(kind).get(),
+            id.get(),
+            content.get()
+        ))
     }
 }
 
-#[derive(serde::Serialize)]
-struct Output<'a> {
-    r#type: &'static str,
-    call_id: &'a str,
-    output: Json,
+/// Returns the name without what stands before it, and that.
+fn bare_name<'a>(name: &'a str, native: &'a Native) -> (&'a str, Option<&'a str>) {
+    let namespace = native.namespace.as_deref();
+    let bare = namespace.and_then(|namespace| name.strip_prefix(namespace)?.strip_prefix('.'));
+    bare.map_or((name, None), |bare| (bare, namespace))
+}
+
+/// Writes a call of a tool that the API has built in: its input stands in a field that depends on the tool.
+fn native_call(kind: &str, id: &str, input: Option<&Json>) -> Json {
+    let (id_field, input_field) = match kind {
+        "web_search_call" => ("id", "action"),
+        "image_generation_call" => ("id", "revised_prompt"),
+        "local_shell_call" => ("call_id", "action"),
+        _ => ("call_id", "arguments"),
+    };
+    let input = input.map_or_else(String::new, |input| format!(",\"{input_field}\":{}", input.get()));
+    object(&format!(
+        "{{\"type\":{},\"{id_field}\":{}{input}}}",
+        Json::string(kind).get(),
+        Json::string(id).get()
+    ))
+}
+
+/// Reads what was put together from JSON values.
+fn object(text: &str) -> Json {
+    Json::parse(text.to_owned()).expect("its parts are JSON")
 }
 
 fn is_content(piece: &Piece) -> bool {

@@ -171,6 +171,19 @@ fn responses_hold_items() {
     assert_eq!(body, expected);
 }
 
+#[test]
+fn only_what_went_wrong_is_marked_as_an_error() {
+    use agent_core::ToolStatus::{Failed, Rejected, Succeeded, Unknown};
+    for (status, is_error) in
+        [(None, 0), (Some(Unknown), 0), (Some(Succeeded), 0), (Some(Failed), 1), (Some(Rejected), 1)]
+    {
+        let end = ToolEnded { status, ..ended("c1", Some(json!("a"))) };
+        let body = written(ApiShape::Messages, vec![Body::ToolEnded(end)]);
+        let body = String::from_utf8(body).expect("UTF-8");
+        assert_eq!(body.matches("is_error").count(), is_error, "{body}");
+    }
+}
+
 /// What the provider ran itself has no result of ours: none is made up for it.
 #[test]
 fn a_call_that_the_provider_ran_gets_no_result() {
@@ -181,6 +194,43 @@ fn a_call_that_the_provider_ran_gets_no_result() {
         let body = String::from_utf8(written(shape, bodies)).expect("UTF-8");
         assert_eq!(body.matches("c1").count(), 1, "{body}");
     }
+}
+
+/// What the source says in the words of its API is written so.
+#[test]
+fn responses_know_the_items_that_the_source_names() {
+    let native = |id: &str, item: &str, input: &Value| {
+        let mut body = called(id, input);
+        if let Body::ToolCalled(call) = &mut body {
+            call.other.insert("item".to_owned(), item.into());
+        }
+        body
+    };
+    let mut spaced = native("c4", "function_call", &json!({"a": 1}));
+    if let Body::ToolCalled(call) = &mut spaced {
+        call.name = "mcp.docs.find".to_owned();
+        call.other.insert("namespace".to_owned(), "mcp.docs".into());
+    }
+    let mut found = ended("c3", Some(json!([{"name": "x"}])));
+    found.other.insert("item".to_owned(), "tool_search_output".into());
+    let bodies = vec![
+        native("c1", "web_search_call", &json!({"query": "duck"})),
+        native("c2", "custom_tool_call", &json!({"cmd": "ls"})),
+        native("c3", "tool_search_call", &json!({"query": "x"})),
+        spaced,
+        Body::ToolEnded(ended("c2", Some(json!("a b")))),
+        Body::ToolEnded(found),
+    ];
+    let body: Value = serde_json::from_slice(&written(ApiShape::Responses, bodies)).expect("JSON");
+    let expected = json!([
+        {"type": "web_search_call", "id": "c1", "action": {"query": "duck"}},
+        {"type": "custom_tool_call", "call_id": "c2", "name": "bash", "input": r#"{"cmd":"ls"}"#},
+        {"type": "tool_search_call", "call_id": "c3", "arguments": {"query": "x"}},
+        {"type": "function_call", "call_id": "c4", "namespace": "mcp.docs", "name": "find", "arguments": r#"{"a":1}"#},
+        {"type": "custom_tool_call_output", "call_id": "c2", "output": "a b"},
+        {"type": "tool_search_output", "call_id": "c3", "tools": [{"name": "x"}]},
+    ]);
+    assert_eq!(body["input"], expected);
 }
 
 fn any_body() -> impl Strategy<Value = Body> {

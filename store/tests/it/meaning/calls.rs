@@ -84,6 +84,9 @@ fn output_that_is_not_final_is_estimated_by_its_text() {
     let turns = tale.store.turns(session.session_key, 1, 4).expect("turns");
     let estimated: Vec<_> = turns.iter().map(|turn| turn.estimated_output_tokens).collect();
     assert_eq!(estimated, [Some(100), Some(120), Some(150), Some(100)]);
+    // What the agent estimated itself stands.
+    let tale = Tale::of(&format!("user ask\n said {text} id=r1 out=60 quality=estimated"));
+    assert_eq!(tale.session("s").estimated_output_tokens, Some(60));
     // A last piece with a true figure, smaller than the estimate, takes its place.
     let tale = Tale::of(&format!("user ask\n said {text} id=r1 out=3\n said - id=r1 out=60 end"));
     assert_eq!(tale.session("s").estimated_output_tokens, Some(60));
@@ -191,4 +194,40 @@ fn an_older_revision_is_known_already() {
     tale.tell("s", "said one");
     let session = tale.session("s");
     assert_eq!((session.events_received, session.events_stored, session.events_duplicate), (4, 3, 1));
+}
+
+#[test]
+fn a_response_that_is_reported_in_two_ways_is_counted_once() {
+    // With the sum of the session, and by itself; the latter says more.
+    let single = "said - in=70 cached=20 written=10 out=30 last";
+    let summed = "said - far=100/1 last";
+    for (lines, kept, sums) in [
+        (format!("{summed}\n{single}"), "in=70 cached=20 out=30", (Some(70), Some(30))),
+        (format!("{single}\n{summed}"), "in=70 cached=20 out=30", (Some(70), Some(30))),
+        (summed.to_owned(), "in=100 out=1", (Some(100), Some(1))),
+    ] {
+        let tale = Tale::of(&format!("user ask\n said one\n{lines}"));
+        assert_eq!(tale.model_calls("s"), [format!("1.1 {kept} is=partial")], "{lines}");
+        let (session, turn) = (tale.session("s"), &tale.turns("s")[0]);
+        assert_eq!((session.uncached_input_tokens, session.output_tokens), sums, "{lines}");
+        let sums = format!("in={} out={}", sums.0.unwrap_or(0), sums.1.unwrap_or(0));
+        assert!(turn.contains(&sums), "{lines}: {turn}");
+    }
+    // The next response has reports of its own, also where it has no words.
+    let tale = Tale::of(
+        "user ask
+         said one
+         said - in=7 out=3 last
+         said - far=7/3 last
+         said - in=2 out=2 last
+         said - far=9/5 last
+         user more
+         said two
+         said - far=10/6 last
+         said - in=1 out=1 last",
+    );
+    let calls = tale.model_calls("s");
+    assert_eq!(calls.len(), 3, "{calls:?}");
+    let session = tale.session("s");
+    assert_eq!((session.uncached_input_tokens, session.output_tokens), (Some(10), Some(6)));
 }

@@ -138,3 +138,99 @@ fn a_repeated_report_stands_in_no_prompt() {
     );
     assert_eq!(tale.prompt("s", 2, 1), "ask one more");
 }
+
+#[test]
+fn a_step_back_takes_the_last_requests_out() {
+    let before = "user ask
+         said one
+         user wrong
+         said two
+         user worse
+         said three
+         ";
+    let after = |lines: &str| {
+        let tale = Tale::of(&format!("{before}{lines}\n user right\n said four"));
+        let turn = tale.session("s").turns;
+        assert_eq!(turn, 4);
+        assert_eq!(tale.session("s").compactions, 0);
+        tale.prompt("s", turn, 1)
+    };
+    assert_eq!(after("compacted back=1"), "ask one wrong two right");
+    assert_eq!(after("compacted back=2"), "ask one right");
+    assert_eq!(after("compacted back=1\n compacted back=1"), "ask one right");
+    assert_eq!(after("compacted back=9"), "right");
+    // What the runtime put in is no request.
+    let tale = Tale::of(
+        "user hello origin=injected
+         user ask
+         said one
+         user note origin=injected
+         said two
+         compacted back=1
+         user right
+         said three",
+    );
+    assert_eq!(tale.prompt("s", 3, 1), "hello right");
+}
+
+#[test]
+fn a_step_back_over_a_compaction_brings_back_the_history_before_it() {
+    let tale = Tale::of(
+        "user ask
+         said one
+         user wrong
+         said two
+         compacted summary
+         said three
+         compacted back=1
+         user right
+         said four
+         user more
+         said five
+         compacted back=1
+         user other
+         said six",
+    );
+    assert_eq!(tale.prompt("s", 3, 1), "summary");
+    assert_eq!(tale.prompt("s", 4, 1), "ask one right");
+    assert_eq!(tale.prompt("s", 6, 1), "ask one right four other");
+}
+
+#[test]
+fn a_compaction_keeps_what_it_names_before_or_behind_the_summary() {
+    let told = "context plan slot=plan\n user one\n said two id=r1\n user three\n said four id=r2";
+    for (kept, prompt) in [
+        ("kept=s4,s5 behind=s7", "plan summary three four note more"),
+        ("kept=s4,s5 behind=s6", "plan three four summary note more"),
+        ("kept=s4..s5 behind=s7", "plan summary three four note more"),
+        ("kept=s3..s4 behind=s6", "plan two three summary note more"),
+        // Behind a row that never comes, or none that is named: at the end of what the next call is sent.
+        ("kept=s4 behind=s99", "plan summary note more three"),
+        ("kept=s4", "plan summary note more three"),
+        ("kept=s99 behind=s7", "plan summary note more"),
+        ("kept=s99..s4 behind=s7", "plan summary note more"),
+        // What stands in a slot is there once.
+        ("kept=s1,s2 behind=s7", "plan summary one note more"),
+    ] {
+        let rest = "user summary origin=compact_summary\n context note\n user more\n said five id=r3";
+        let tale = Tale::of(&format!("{told}\n compacted {kept}\n {rest}"));
+        assert_eq!(tale.prompt("s", 3, 1), prompt, "{kept}");
+    }
+}
+
+#[test]
+fn what_was_kept_may_be_kept_again_or_go() {
+    let tale = Tale::of(
+        "user one
+         said two id=r1
+         user three
+         said four id=r2
+         compacted sum1 kept=s3,s4
+         compacted sum2 kept=s4
+         said five id=r3
+         compacted sum3
+         said six id=r4",
+    );
+    assert_eq!(tale.prompt("s", 3, 1), "sum2 four");
+    assert_eq!(tale.prompt("s", 4, 1), "sum3");
+}

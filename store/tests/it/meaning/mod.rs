@@ -1,8 +1,10 @@
 //! What events mean: short tales with tables that were counted by hand.
 
 mod calls;
+mod copies;
 mod forks;
 mod history;
+mod queue;
 mod runs;
 mod sums;
 mod tools;

@@ -18,6 +18,16 @@ fn tokens_add_up_over_responses_and_absent_is_not_zero() {
 }
 
 #[test]
+fn totals_of_a_session_count_where_no_response_has_figures() {
+    let session = Tale::of("user ask\n said one\n ended completed in=50 out=7").session("s");
+    assert_eq!((session.uncached_input_tokens, session.output_tokens), (Some(50), Some(7)));
+    assert_eq!(session.usage_quality, "estimated");
+    let session = Tale::of("user ask\n said one in=40 out=5 end\n ended completed in=50 out=7").session("s");
+    assert_eq!((session.uncached_input_tokens, session.output_tokens), (Some(40), Some(5)));
+    assert_eq!(session.usage_quality, "final");
+}
+
+#[test]
 fn absurd_figures_do_not_stop_anything() {
     let max = u64::MAX;
     let tale = Tale::of(&format!(

@@ -133,3 +133,86 @@ fn a_later_revision_may_say_that_a_refused_call_failed() {
     assert_eq!((session.failed_tool_calls, session.rejected_tool_calls), (1, 0));
     assert_eq!(session.first_error_turn, Some(1));
 }
+
+#[test]
+fn what_is_told_beside_a_result_is_joined_with_it_whichever_comes_first() {
+    let told = |lines: &str| Tale::of(&format!("user ask\n said one\n call c1 fetch\n{lines}\n said two"));
+    let result = "result c1 - page";
+    let failed = "reported c1 failed error=refused code=7 ms=9";
+    for lines in [format!("{failed}\n{result}"), format!("{result}\n{failed}")] {
+        let tale = told(&lines);
+        assert_eq!(tale.tools("s"), ["1 turn=1 fetch id=c1 is=failed gave=refused ms=9"], "{lines}");
+        assert_eq!(tale.turns("s")[0], "1 1.1 user=ask said=one calls=1 failed=1 error=refused", "{lines}");
+        let session = tale.session("s");
+        assert_eq!((session.failed_tool_calls, session.first_error_turn), (1, Some(1)), "{lines}");
+        // The output is not lost, and the result says how the call ended.
+        assert_eq!(tale.prompt("s", 2, 1), "ask one c1() c1->page", "{lines}");
+        let events = tale.store.turn_events(session.session_key, 1).expect("events");
+        let end = events.iter().find_map(|full| match &full.event.body {
+            agent_core::Body::ToolEnded(end) => Some(end),
+            _ => None,
+        });
+        let end = end.expect("there is a result");
+        assert_eq!(end.status, Some(agent_core::ToolStatus::Failed), "{lines}");
+        assert_eq!(end.exit_code, Some(7), "{lines}");
+        assert_eq!(end.error.as_ref().and_then(|error| error.message.as_deref()), Some("refused"), "{lines}");
+        assert_eq!(end.output.as_ref().map(agent_core::Json::to_display).as_deref(), Some("page"), "{lines}");
+    }
+}
+
+#[test]
+fn a_report_says_more_than_a_guess_and_less_than_a_refusal() {
+    let cases = [
+        ("result c1 failed words", "reported c1 succeeded", "succeeded", 0, 0),
+        ("result c1 succeeded words", "reported c1 failed error=no", "failed", 1, 0),
+        ("result c1 rejected words", "reported c1 failed error=no", "rejected", 1, 1),
+        ("result c1 - words", "reported c1 rejected", "rejected", 1, 1),
+    ];
+    for (result, report, status, failed, rejected) in cases {
+        for lines in [format!("{result}\n{report}"), format!("{report}\n{result}")] {
+            let tale = Tale::of(&format!("user ask\n said one\n call c1 fetch\n{lines}"));
+            let tools = tale.tools("s");
+            assert!(tools[0].contains(&format!("is={status}")), "{lines}: {tools:?}");
+            let session = tale.session("s");
+            assert_eq!(
+                (session.failed_tool_calls, session.rejected_tool_calls),
+                (failed, rejected),
+                "{lines}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_report_alone_ends_no_response_and_makes_no_call() {
+    let tale = Tale::of(
+        "user ask
+         said one
+         call c1 fetch
+         reported c1 failed error=refused
+         said more
+         reported elsewhere failed error=lost",
+    );
+    assert_eq!(tale.tools("s"), ["1 turn=1 fetch id=c1 is=failed gave=refused"]);
+    assert_eq!((tale.session("s").model_calls, tale.session("s").failed_tool_calls), (1, 1));
+}
+
+#[test]
+fn what_a_call_is_to_bring_is_learned_when_it_has_succeeded() {
+    let tale = Tale::of(
+        "user ask
+         said one
+         call c1 read
+         asked c1 oak
+         call c2 read
+         asked c2 elm
+         call c3 read
+         asked c3 fir
+         result c2 failed none
+         result c1 succeeded words",
+    );
+    let rows = tale.close();
+    let learned: Vec<&String> = rows.iter().filter(|row| row.starts_with("learning.")).collect();
+    assert_eq!(learned.len(), 1, "{learned:?}");
+    assert!(learned[0].contains("recalled") && learned[0].contains("oak"), "{learned:?}");
+}
