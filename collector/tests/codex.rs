@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use agent_core::{Block, Body, Event, ModelResponded, ToolStatus, Usage};
+use agent_core::{Block, Body, Event, ModelResponded, ToolEnded, ToolStatus, Usage};
 use collector::formats::{self, Format, Layout};
 use serde_json::{Value, json};
 use store::{Mapped, Row, Source};
@@ -66,9 +66,18 @@ struct Sums {
     calls: u64,
     results: u64,
     failed: u64,
+    /// The exit codes in order, and the sum of the times that the tools ran.
+    codes: Vec<i64>,
+    wall_ms: u64,
     reports: u64,
+    /// What was told of ends beside the results, and how much of it was bad news.
+    ends: u64,
+    bad_ends: u64,
+    /// Messages for the screen.
+    copies: u64,
     interrupts: u64,
     compactions: u64,
+    steps_back: u64,
     answers: u64,
     tokens: Usage,
     models: BTreeSet<String>,
@@ -81,12 +90,26 @@ impl Sums {
             Body::ToolCalled(_) => self.calls += 1,
             Body::ToolEnded(ended) => {
                 self.results += 1;
-                self.failed += u64::from(ended.status == Some(ToolStatus::Failed));
+                let failed = ended.status == Some(ToolStatus::Failed);
+                self.failed += u64::from(failed);
+                self.codes.extend(ended.exit_code);
+                self.wall_ms += ended.duration_ms.unwrap_or(0);
+                check_words(ended, failed);
             }
+            Body::ToolReported(report) => {
+                self.ends += 1;
+                self.bad_ends += u64::from(report.status == Some(ToolStatus::Failed));
+            }
+            Body::UserMessaged(message) => self.copies += u64::from(message.is_copy),
             Body::UserInterrupted(_) => self.interrupts += 1,
-            Body::ContextCompacted(_) => self.compactions += 1,
+            Body::ContextCompacted(compacted) => {
+                self.compactions += u64::from(compacted.is_full());
+                self.steps_back += u64::from(compacted.dropped_requests.unwrap_or(0));
+            }
             Body::TurnStarted(started) => self.models.extend(started.model.clone()),
             Body::ModelResponded(piece) if piece.last_piece => self.report(piece),
+            // A copy for the screen counts only where the message itself is missing.
+            Body::ModelResponded(piece) if piece.is_copy => self.copies += 1,
             Body::ModelResponded(piece) => {
                 self.answers +=
                     u64::from(piece.content.iter().any(|block| matches!(block, Block::Text { .. })));
@@ -108,12 +131,22 @@ impl Sums {
     fn told(&self) -> Value {
         json!({
             "calls": self.calls, "results": self.results, "failed": self.failed, "reports": self.reports,
+            "codes": self.codes, "wall_ms": self.wall_ms, "ends": self.ends, "bad_ends": self.bad_ends,
+            "copies": self.copies, "steps_back": self.steps_back,
             "interrupts": self.interrupts, "compactions": self.compactions, "answers": self.answers,
             "prompt": self.tokens.prompt().unwrap_or(0), "cached": self.tokens.cache_read.unwrap_or(0),
             "written": self.tokens.cache_write().unwrap_or(0), "output": self.tokens.output.unwrap_or(0),
             "reasoning": self.tokens.reasoning.unwrap_or(0), "models": self.models,
         })
     }
+}
+
+/// A failure is told in the output's own words and not in those of the runtime above it; a success has none.
+fn check_words(ended: &ToolEnded, failed: bool) {
+    let words = ended.error.as_ref().and_then(|error| error.message.as_deref());
+    assert_eq!(words.is_some(), failed, "{ended:?}");
+    let heads = ["Chunk ID", "Wall time", "Process exited", "Script completed", "Exit code", "Output:", "["];
+    assert!(!words.is_some_and(|words| heads.iter().any(|head| words.starts_with(head))), "{words:?}");
 }
 
 #[test]
@@ -163,6 +196,29 @@ fn every_row_means_something_whatever_the_order() {
             assert!(mapped.unread.iter().all(|unread| trimmed(&unread.0)), "{:?}", mapped.unread);
             assert!(mapped.events.iter().all(|event| ids.insert(event.id.to_string())), "{}", path.display());
         }
+    }
+}
+
+/// What Codex wrote itself tells each message twice; the fixtures had their texts trimmed away.
+#[test]
+fn each_message_for_the_screen_has_the_fact_of_one_for_the_model() {
+    let format = codex();
+    let recorded = |path: &&PathBuf| !path.to_string_lossy().contains("fixture");
+    for path in rollouts().iter().filter(recorded) {
+        let bytes = fs::read(path).expect("the file can be read");
+        let source = open(&*format, path, &bytes);
+        let (mut copies, mut others) = (Vec::new(), Vec::new());
+        for event in rows(&bytes).into_iter().flat_map(|row| map(&*format, &source, row).events) {
+            let told = match &event.body {
+                Body::UserMessaged(message) if message.is_copy => &mut copies,
+                Body::ModelResponded(piece) if piece.is_copy => &mut copies,
+                Body::UserMessaged(_) | Body::ModelResponded(_) => &mut others,
+                _ => continue,
+            };
+            told.push(event.fact);
+        }
+        assert!(!copies.is_empty(), "{}", path.display());
+        assert!(copies.iter().all(|fact| others.contains(fact)), "{}", path.display());
     }
 }
 

@@ -18,6 +18,7 @@ AT_PROVIDER = {"web_search_call", "image_generation_call"}
 RESULTS = {
     "function_call_output", "custom_tool_call_output", "tool_search_output", "tool_result", "function_result",
 }
+ENDS = ("exec_command_end", "patch_apply_end", "mcp_tool_call_end")
 NAMES = ("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens",
          "reasoning_output_tokens")
 
@@ -31,29 +32,62 @@ def rows(path):
                 continue
 
 
-def head(output):
-    """The text that the model sees first."""
-    if isinstance(output, list):
-        output = next((part["text"] for part in output if part.get("text")), "")
+def texts(output):
+    """The texts that the model sees, in order."""
+    if isinstance(output, str):
+        return [output]
     if isinstance(output, dict):
-        output = output.get("text", "")
-    return output if isinstance(output, str) else ""
+        output = [output]
+    return [part["text"] for part in output or [] if part.get("text") is not None]
 
 
-def failed(item):
+def printed_codes(text):
+    """The exit codes that a script printed: by a name of their own, or in whole results of commands."""
+    named = re.fullmatch(r"exit(?:[ _]?(?:code|status))?\s*[:=]\s*(-?\d+)", text.strip(), re.IGNORECASE)
+    if named:
+        return [int(named.group(1))]
+    try:
+        results = json.loads(text)
+    except ValueError:
+        return []
+    results = results if isinstance(results, list) else [results]
+    return [result["exit_code"] for result in results
+            if isinstance(result, dict) and type(result.get("exit_code")) is int and "output" in result]
+
+
+def ending(item):
+    """Whether the call failed, its exit code, and how long it ran in milliseconds."""
     output = item.get("output", item.get("result"))
     if isinstance(output, dict) and "exitCode" in output:
-        return output["exitCode"] != 0
-    told = head(output).split("Output:\n")[0]
+        return output["exitCode"] != 0, output["exitCode"], 0
+    parts = texts(output) or [""]
+    told, _, rest = parts[0].partition("Output:\n")
+    wall = re.search(r"^Wall time:? ([\d.]+) seconds$", told, re.MULTILINE)
+    wall_ms = int(float(wall.group(1)) * 1000 + 0.5) if wall else 0
     found = re.search(r"^(?:Process exited with code|Exit code:) (-?\d+)$", told, re.MULTILINE)
-    if found:
-        return int(found.group(1)) != 0
-    return told.startswith("Script failed")
+    codes = [int(found.group(1))] if found else []
+    if told.startswith("Script "):
+        codes = [code for part in [rest, *parts[1:]] for code in printed_codes(part)]
+    # Of several commands the first that failed counts.
+    code = next((code for code in codes if code), codes[-1] if codes else None)
+    return bool(code) or told.startswith("Script failed"), code, wall_ms
+
+
+def went_well(what, notice):
+    """Whether the tool worked, by what the screen was told; nothing where that does not tell."""
+    if what == "exec_command_end":
+        return notice["exit_code"] == 0
+    if what == "patch_apply_end":
+        return notice["success"]
+    result = notice.get("result")
+    return None if result is None else "Ok" in result and not result["Ok"].get("isError")
 
 
 def read(path):
     seen = dict.fromkeys(("calls", "results", "failed", "reports", "interrupts", "compactions", "answers",
-                          "prompt", "cached", "written", "output", "reasoning"), 0)
+                          "prompt", "cached", "written", "output", "reasoning", "wall_ms", "ends", "bad_ends",
+                          "copies", "steps_back"), 0)
+    codes = []
     models = set()
     last_total = None
     for row in rows(path):
@@ -68,8 +102,20 @@ def read(path):
         elif kind == "response_item":
             seen["calls"] += what in CALLS
             seen["results"] += what in RESULTS or what in AT_PROVIDER
-            seen["failed"] += what in RESULTS and failed(payload)
+            if what in RESULTS:
+                failed, code, wall_ms = ending(payload)
+                seen["failed"] += failed
+                seen["wall_ms"] += wall_ms
+                codes += [] if code is None else [code]
             seen["answers"] += what == "message" and payload.get("role") == "assistant"
+        elif what in ENDS:
+            good = went_well(what, payload)
+            seen["ends"] += good is not None
+            seen["bad_ends"] += good is False
+        elif what in ("user_message", "agent_message"):
+            seen["copies"] += bool((payload.get("message") or "").strip())
+        elif what == "thread_rolled_back":
+            seen["steps_back"] += payload["num_turns"]
         elif what == "turn_aborted":
             seen["interrupts"] += payload["reason"] == "interrupted"
         elif what == "token_count" and payload["info"]:
@@ -84,7 +130,7 @@ def read(path):
             seen["reports"] += 1
             for key, name in zip(("prompt", "cached", "written", "output", "reasoning"), NAMES):
                 seen[key] += call.get(name) or 0
-    return {**seen, "models": sorted(models)}
+    return {**seen, "codes": codes, "models": sorted(models)}
 
 
 for argument in sys.argv[1:]:

@@ -15,8 +15,26 @@ use super::wire::{Envelope, Item, Meta, text_of, value_of};
 /// Where the provider of the session's models is kept in its `other` fields.
 pub(super) const PROVIDER: &str = "model_provider";
 
+/// Where a sub-agent's task is kept in the `other` fields, when the file does not say who gave it.
+const SUBAGENT: &str = "subagent";
+
 /// Rows looked at: a torn or odd beginning must not hide a session, a long look must not cost time.
 const ROWS: usize = 20;
+
+/// Marks of items that stand in a file by themselves, without an envelope.
+const ITEM_MARKS: [&str; 4] = ["\"input_text\"", "\"output_text\"", "\"call_id\"", "\"encrypted_content\""];
+
+/// The kinds of items that are marked so.
+const ITEMS: [&str; 8] = [
+    "message",
+    "reasoning",
+    "function_call",
+    "function_call_output",
+    "custom_tool_call",
+    "custom_tool_call_output",
+    "local_shell_call",
+    "local_shell_call_output",
+];
 
 const ENVELOPES: [&str; 7] = [
     "session_meta",
@@ -40,6 +58,9 @@ pub(super) fn is_rollout(head: &[u8]) -> bool {
 fn is_rollout_row(envelope: &Envelope, text: &str) -> bool {
     match (text_of(envelope.kind.as_deref()), &envelope.payload) {
         (Some(kind), Some(payload)) => ENVELOPES.contains(&kind.as_str()) && payload.get().starts_with('{'),
+        (Some(kind), None) => {
+            ITEMS.contains(&kind.as_str()) && ITEM_MARKS.iter().any(|mark| text.contains(mark))
+        }
         (None, None) => {
             text_of(envelope.record_type.as_deref()).as_deref() == Some("state")
                 || (envelope.is_flat_header() && text.contains("\"instructions\""))
@@ -126,8 +147,37 @@ pub(super) fn of_meta(meta: &Meta<'_>) -> SessionStarted {
     if let Some(provider) = text_of(meta.model_provider) {
         about.other.insert(PROVIDER.to_owned(), Value::String(provider));
     }
+    if let Some(task) = about.parent.is_none().then(|| subagent_task(meta)).flatten() {
+        about.other.insert(SUBAGENT.to_owned(), Value::String(task));
+    }
     set_cwd(&mut about, text_of(meta.cwd));
     about
+}
+
+/// Returns whether an agent gave the session its orders.
+pub(super) fn is_subagent(about: &SessionStarted) -> bool {
+    let by_parent = about.parent.as_ref().is_some_and(|parent| parent.kind == ParentKind::Subagent);
+    by_parent || about.other.contains_key(SUBAGENT)
+}
+
+/// Reads `{"subagent": "review"}` and `{"subagent": {"other": "guardian"}}`.
+fn subagent_task(meta: &Meta<'_>) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Named<'a> {
+        #[serde(borrow)]
+        other: Option<&'a RawValue>,
+    }
+    let subagent = subagent_of(meta);
+    text_of(subagent).or_else(|| text_of(value_of::<Named<'_>>(subagent)?.other))
+}
+
+fn subagent_of<'a>(meta: &Meta<'a>) -> Option<&'a RawValue> {
+    #[derive(Deserialize)]
+    struct Source<'a> {
+        #[serde(borrow)]
+        subagent: Option<&'a RawValue>,
+    }
+    value_of::<Source<'_>>(meta.source).and_then(|source| source.subagent)
 }
 
 fn set_cwd(about: &mut SessionStarted, cwd: Option<String>) {
@@ -139,11 +189,6 @@ fn set_cwd(about: &mut SessionStarted, cwd: Option<String>) {
 
 fn parent_of(meta: &Meta<'_>) -> Option<ParentLink> {
     #[derive(Deserialize)]
-    struct Source<'a> {
-        #[serde(borrow)]
-        subagent: Option<&'a RawValue>,
-    }
-    #[derive(Deserialize)]
     struct Spawned<'a> {
         #[serde(borrow)]
         thread_spawn: Option<&'a RawValue>,
@@ -153,8 +198,8 @@ fn parent_of(meta: &Meta<'_>) -> Option<ParentLink> {
         #[serde(borrow)]
         parent_thread_id: Option<&'a RawValue>,
     }
-    let subagent = value_of::<Source<'_>>(meta.source).and_then(|source| source.subagent);
-    let spawn = value_of::<Spawned<'_>>(subagent).and_then(|spawned| spawned.thread_spawn);
+    let subagent = subagent_of(meta);
+    let spawn = value_of::<Spawned<'_>>(subagent).and_then(|spawned| spawned.thread_spawn).or(subagent);
     let spawner = value_of::<Spawn<'_>>(spawn).and_then(|spawn| text_of(spawn.parent_thread_id));
     let link = |session, kind| ParentLink { session, kind, call_id: None };
     spawner

@@ -1,16 +1,19 @@
 //! Messages: the user's, what the runtime puts in the user's place, the developer's, and the model's.
 
 use agent_core::{
-    Block, Body, ChunkKind, ContextAdded, Json, LearningNote, ModelResponded, Origin, ParentKind,
-    UsageQuality, UserMessaged,
+    Block, Body, ChunkKind, ContextAdded, Json, LearningNote, ModelResponded, Origin, UsageQuality,
+    UserMessaged,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
+use super::about;
 use super::draft::{Draft, fact};
+use super::items::{ITEM, native};
 use super::media::{picture, without_base64};
 use super::skills;
-use super::wire::{Item, text_of, value_of};
+use super::wire::{Item, Notice, text_of, value_of, words_of};
 
 /// What the runtime's insertions in the user's place begin with. A person may write tags too, so that the
 /// list names them all.
@@ -66,10 +69,30 @@ struct RawPart<'a> {
 pub(super) fn message(draft: &mut Draft<'_>, item: &Item<'_>) {
     let parts = parts(item.content.or(item.message));
     match text_of(item.role).as_deref() {
-        Some("assistant") => answered(draft, parts),
-        Some("developer" | "system") => instructed(draft, parts),
-        _ => said(draft, parts, person(draft)),
+        Some("assistant") => answered(draft, parts, native(&[("phase", item.phase)]), false),
+        Some(role @ ("developer" | "system")) => instructed(draft, role, parts),
+        _ => said(draft, parts, person(draft), &Map::new()),
     }
+}
+
+/// Maps what the screen was told of a person's message.
+pub(super) fn user_copied(draft: &mut Draft<'_>, notice: &Notice<'_>) {
+    let Some(text) = words_of(notice.message).filter(|text| inserted(text).is_none()) else { return };
+    let images = value_of::<Vec<&RawValue>>(notice.images).unwrap_or_default();
+    let message = UserMessaged {
+        origin: Some(person(draft)),
+        text,
+        media: images.into_iter().map(picture).collect(),
+        is_copy: true,
+        ..UserMessaged::default()
+    };
+    push_message(draft, message);
+}
+
+/// Maps what the screen was told of the model's words.
+pub(super) fn answer_copied(draft: &mut Draft<'_>, notice: &Notice<'_>) {
+    let Some(text) = words_of(notice.message) else { return };
+    answered(draft, vec![Part::Text(text)], native(&[("phase", notice.phase)]), true);
 }
 
 /// Maps a message from one agent to another. Agents have paths: one below the sender gets an order, any other
@@ -79,18 +102,16 @@ pub(super) fn agent_message(draft: &mut Draft<'_>, item: &Item<'_>) {
     let recipient = text_of(item.recipient).unwrap_or_default();
     let below = recipient.strip_prefix(author.as_str()).is_some_and(|rest| rest.starts_with('/'));
     let origin = if below && !author.is_empty() { Origin::Agent } else { Origin::Injected };
-    said(draft, parts(item.content), origin);
+    let native = native(&[(ITEM, item.kind), ("author", item.author), ("recipient", item.recipient)]);
+    said(draft, parts(item.content), origin, &native);
 }
 
 /// Returns whose words an ordinary user message is: to a sub-agent it is the parent agent that speaks.
 fn person(draft: &Draft<'_>) -> Origin {
-    match &draft.about().parent {
-        Some(parent) if parent.kind == ParentKind::Subagent => Origin::Agent,
-        _ => Origin::Human,
-    }
+    if about::is_subagent(draft.about()) { Origin::Agent } else { Origin::Human }
 }
 
-fn answered(draft: &mut Draft<'_>, parts: Vec<Part>) {
+fn answered(draft: &mut Draft<'_>, parts: Vec<Part>, native: Map<String, Value>, is_copy: bool) {
     let content: Vec<Block> = parts
         .into_iter()
         .map(|part| match part {
@@ -99,20 +120,32 @@ fn answered(draft: &mut Draft<'_>, parts: Vec<Part>) {
             Part::Other(raw) => Block::other(&raw),
         })
         .collect();
-    let text = Json::of(&content);
-    draft.push(fact("assistant", &[text.get()]), piece(content));
+    let words = content.iter().filter_map(|block| match block {
+        Block::Text { text } => Some(text.as_str()),
+        _ => None,
+    });
+    let name = message_name("assistant", words, &content);
+    let piece = ModelResponded { is_copy, ..piece_with(content, native) };
+    draft.push(name, Body::ModelResponded(piece));
+}
+
+/// Names a message by its words alone: its copy for the screen lacks some spaces, and some of its pictures.
+fn message_name<'a>(speaker: &str, words: impl Iterator<Item = &'a str>, all: &[Block]) -> String {
+    let words: String = words.flat_map(str::split_whitespace).collect();
+    let otherwise = if words.is_empty() { Json::of(&all) } else { Json::string("") };
+    fact(speaker, &[&words, otherwise.get()])
 }
 
 /// Returns a piece of the open response; its usage is told later.
 pub(super) fn piece(content: Vec<Block>) -> Body {
-    Body::ModelResponded(ModelResponded {
-        content,
-        usage_quality: Some(UsageQuality::Missing),
-        ..ModelResponded::default()
-    })
+    Body::ModelResponded(piece_with(content, Map::new()))
 }
 
-fn instructed(draft: &mut Draft<'_>, parts: Vec<Part>) {
+fn piece_with(content: Vec<Block>, other: Map<String, Value>) -> ModelResponded {
+    ModelResponded { content, usage_quality: Some(UsageQuality::Missing), other, ..ModelResponded::default() }
+}
+
+fn instructed(draft: &mut Draft<'_>, role: &str, parts: Vec<Part>) {
     for part in parts {
         let Part::Text(text) = part else { continue };
         let tag = tag_of(&text);
@@ -124,7 +157,7 @@ fn instructed(draft: &mut Draft<'_>, parts: Vec<Part>) {
         };
         let added = ContextAdded {
             kind: Some(kind),
-            source: Some("developer message".to_owned()),
+            source: Some(format!("{role} message")),
             reason: Some(tag.unwrap_or("told by the runtime").to_owned()),
             content: Some(Json::string(&text)),
             ..ContextAdded::default()
@@ -139,7 +172,7 @@ fn tag_of(text: &str) -> Option<&str> {
 }
 
 /// Maps a message in the user's place: each insertion of the runtime by itself, the person's words together.
-fn said(draft: &mut Draft<'_>, parts: Vec<Part>, person: Origin) {
+fn said(draft: &mut Draft<'_>, parts: Vec<Part>, person: Origin, native: &Map<String, Value>) {
     let mut words: Vec<String> = Vec::new();
     let mut media = Vec::new();
     for part in parts {
@@ -153,12 +186,18 @@ fn said(draft: &mut Draft<'_>, parts: Vec<Part>, person: Origin) {
         }
     }
     if !words.is_empty() || !media.is_empty() {
-        let media_text = Json::of(&media);
-        let message =
-            UserMessaged { origin: Some(person), text: words.join("\n"), media, ..UserMessaged::default() };
-        let name = fact("user", &[&message.text, media_text.get()]);
-        draft.push(name, Body::UserMessaged(message));
+        let other = native.clone();
+        let text = words.join("\n");
+        push_message(
+            draft,
+            UserMessaged { origin: Some(person), text, media, other, ..UserMessaged::default() },
+        );
     }
+}
+
+fn push_message(draft: &mut Draft<'_>, message: UserMessaged) {
+    let name = message_name("user", std::iter::once(message.text.as_str()), &message.media);
+    draft.push(name, Body::UserMessaged(message));
 }
 
 /// Returns what kind of insertion of the runtime the text is; nothing when it is none.
@@ -176,16 +215,37 @@ fn inserted(text: &str) -> Option<Origin> {
 }
 
 fn insert(draft: &mut Draft<'_>, origin: Origin, text: String) {
-    let message = UserMessaged { origin: Some(origin), text, ..UserMessaged::default() };
-    let text = message.text.clone();
+    let memory = memory_of(&text);
+    let message = UserMessaged {
+        origin: Some(origin),
+        kind: kind_of(&text, memory.is_some()),
+        source: memory.clone(),
+        reason: tag_of(&text).map(str::to_owned),
+        text: text.clone(),
+        ..UserMessaged::default()
+    };
     draft.push(fact("inserted", &[&text]), Body::UserMessaged(message));
-    if let Some(key) = memory_of(&text) {
+    if let Some(key) = memory {
         let source = Some(key.rsplit(['/', '\\']).next().unwrap_or(&key).to_owned());
         let note = LearningNote { key, source, text: Some(text.clone()), ..LearningNote::default() };
         draft.push(fact("memory", &[&text]), Body::MemoryRecalled(note));
     }
     skills::listed(draft, &text);
     skills::given(draft, &text);
+}
+
+/// Returns what an insertion is in the prompt, where it is more than the runtime's words.
+fn kind_of(text: &str, is_memory: bool) -> Option<ChunkKind> {
+    if is_memory {
+        return Some(ChunkKind::Memory);
+    }
+    match tag_of(text)? {
+        "skill" | "skills_instructions" => Some(ChunkKind::Skill),
+        "environment_context" | "turn_aborted" | "user_action" | "subagents" | "subagent_notification" => {
+            Some(ChunkKind::State)
+        }
+        _ => None,
+    }
 }
 
 /// Returns the key of the remembered file that the text is.

@@ -3,10 +3,11 @@
 //! Three generations are read: flat rows of mid-2025 (a header, bare response items, no times, no usage),
 //! the envelope `{timestamp, type, payload}`, and the envelope of 2026 with more kinds of rows.
 //!
-//! A rollout tells most things twice. The rows `response_item` are what the model saw and said, in every
-//! history mode; the messages, reasoning and tool endings among the `event_msg` rows (`item_completed`
-//! included) are copies for the screen. They stay in reach as events of a type of their own and never
-//! count.
+//! A rollout tells most things twice. The rows `response_item` are what the model saw and said; the
+//! messages, reasoning and tool endings among the `event_msg` rows (`item_completed` included) are copies for
+//! the screen. Messages are marked as copies, which count only where the item is missing; what is told of the
+//! ends of tools is joined with their results; all else stays in reach as events of a type of its own and
+//! never counts.
 
 mod about;
 mod draft;
@@ -15,7 +16,10 @@ mod media;
 mod messages;
 mod notices;
 mod outputs;
+mod reports;
+mod script;
 mod skills;
+mod telling;
 mod tokens;
 mod wire;
 
@@ -24,7 +28,7 @@ mod tests;
 
 use std::path::Path;
 
-use store::{Mapped, Mapper, Row, Source, Unread};
+use store::{ApiShape, Mapped, Mapper, Row, Source, Unread};
 
 use super::rows::read_line;
 use super::{Described, Format, Layout};
@@ -40,7 +44,11 @@ impl Mapper for Codex {
     }
 
     fn version(&self) -> u32 {
-        1
+        3
+    }
+
+    fn api_shape(&self) -> ApiShape {
+        ApiShape::Responses
     }
 
     fn map(&self, source: &Source, row: Row<'_>, out: &mut Mapped) {

@@ -11,6 +11,8 @@ use serde_json::value::RawValue;
 use super::about;
 use super::draft::{Draft, fact};
 use super::media::without_base64;
+use super::messages;
+use super::reports;
 use super::tokens;
 use super::wire::{Meta, Notice, TurnContext, text_of, value_of, words_of};
 
@@ -29,7 +31,7 @@ pub(super) fn session_meta(draft: &mut Draft<'_>, payload: &str) -> serde_json::
     }
     system_prompt(draft, meta.base_instructions);
     if let Some(tools) = meta.dynamic_tools.filter(|tools| !matches!(tools.get(), "null" | "[]" | "{}")) {
-        let added = ContextAdded {
+        let mut added = ContextAdded {
             kind: Some(ChunkKind::ToolSchema),
             source: Some("session_meta.dynamic_tools".to_owned()),
             reason: Some("tools of this session besides the built-in ones".to_owned()),
@@ -37,6 +39,8 @@ pub(super) fn session_meta(draft: &mut Draft<'_>, payload: &str) -> serde_json::
             content: Some(Json::copy(tools)),
             ..ContextAdded::default()
         };
+        // No rollout holds the schemas of the built-in tools.
+        added.other.insert("partial".to_owned(), Value::Bool(true));
         draft.push_own(Body::ContextAdded(added));
     }
     // The older `instructions` are the user's (AGENTS.md), which reach the model as a message of their own.
@@ -105,10 +109,15 @@ pub(super) fn event_msg(draft: &mut Draft<'_>, payload: &str) -> serde_json::Res
         "task_complete" | "turn_complete" => task_complete(draft, &notice, payload),
         "turn_aborted" => turn_aborted(draft, &notice, payload),
         "error" | "stream_error" => failed(draft, &notice, payload),
-        "thread_rolled_back" => draft.other(&kind, notice.num_turns.map(turns_dropped)),
+        "thread_rolled_back" => rolled_back(draft, &notice, payload),
         "thread_name_updated" => titled(draft, &notice),
-        "collab_agent_spawn_end" => agent_spawned(draft, &notice),
-        "agent_message" => memories_cited(draft, &notice),
+        "collab_agent_spawn_end" | "collab_tool_call" => agent_spawned(draft, &notice),
+        "user_message" => messages::user_copied(draft, &notice),
+        "agent_message" => {
+            messages::answer_copied(draft, &notice);
+            memories_cited(draft, &notice);
+        }
+        "mcp_tool_call_end" | "exec_command_end" | "patch_apply_end" => reports::tool_ended(draft, payload)?,
         _ => {}
     }
     if draft.event_count() == events_before {
@@ -117,8 +126,11 @@ pub(super) fn event_msg(draft: &mut Draft<'_>, payload: &str) -> serde_json::Res
     Ok(())
 }
 
-fn turns_dropped(num_turns: &RawValue) -> Json {
-    Json::of(&serde_json::json!({ "num_turns": Json::copy(num_turns).to_value() }))
+/// Maps a step back of the user: the last requests and all that came of them leave the history.
+fn rolled_back(draft: &mut Draft<'_>, notice: &Notice<'_>, payload: &str) {
+    let Some(count) = value_of::<u32>(notice.num_turns).filter(|&count| count > 0) else { return };
+    let body = ContextCompacted { dropped_requests: Some(count), ..ContextCompacted::default() };
+    draft.push(fact("rolled back", &[payload]), Body::ContextCompacted(body));
 }
 
 fn task_complete(draft: &mut Draft<'_>, notice: &Notice<'_>, payload: &str) {

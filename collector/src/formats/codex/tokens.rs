@@ -24,7 +24,7 @@ struct Counts {
 impl Counts {
     fn usage(self) -> Usage {
         let part_of_input =
-            self.cached_input_tokens.unwrap_or(0) + self.cache_write_input_tokens.unwrap_or(0);
+            self.cached_input_tokens.unwrap_or(0).saturating_add(self.cache_write_input_tokens.unwrap_or(0));
         Usage {
             uncached_input: self.input_tokens.map(|input| input.saturating_sub(part_of_input)),
             cache_read: self.cached_input_tokens,

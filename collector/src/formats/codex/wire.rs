@@ -121,6 +121,8 @@ pub(super) struct Item<'a> {
     #[serde(borrow)]
     pub revised_prompt: Option<&'a RawValue>,
     #[serde(borrow)]
+    pub phase: Option<&'a RawValue>,
+    #[serde(borrow)]
     pub author: Option<&'a RawValue>,
     #[serde(borrow)]
     pub recipient: Option<&'a RawValue>,
@@ -152,6 +154,10 @@ pub(super) struct Notice<'a> {
     pub thread_name: Option<&'a RawValue>,
     #[serde(borrow)]
     pub memory_citation: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub phase: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub images: Option<&'a RawValue>,
     #[serde(borrow)]
     pub call_id: Option<&'a RawValue>,
     #[serde(borrow)]
