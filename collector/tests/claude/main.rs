@@ -5,6 +5,7 @@
 mod copies;
 mod damage;
 mod prompts;
+mod queue;
 mod subagents;
 mod sums;
 mod support;

@@ -138,9 +138,25 @@ fn claude_prompts_after_a_microcompact_lack_the_blanked_results() {
             assert!(!after.contains(text.as_str()), "{text}");
             checked += 1;
         }
+        // Each stays a result of its call.
+        let prompt: Value = serde_json::from_str(&after).unwrap();
+        let blocks = prompt["messages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .flat_map(|message| message["content"].as_array().unwrap());
+        let cleared: Vec<&str> = blocks
+            .filter(|block| block["type"] == "tool_result" && block["content"] == CLEARED)
+            .map(|block| block["tool_use_id"].as_str().unwrap())
+            .collect();
+        for id in &ids {
+            assert_eq!(cleared.iter().filter(|cleared| *cleared == id).count(), 1, "{id}");
+        }
     }
     assert!(checked > 10, "{checked} results were blanked");
 }
+
+const CLEARED: &str = "[Old tool result content cleared]";
 
 const SESSION: &str = "33333333-0000-4000-8000-00000000000a";
 
@@ -199,6 +215,95 @@ fn claude_rewinds_drop_the_abandoned_branch() {
 }
 
 #[test]
+fn claude_rewinds_behind_a_compaction_bring_the_history_back() {
+    let mut boundary = said("system", 5, 0, Value::Null);
+    boundary["subtype"] = "compact_boundary".into();
+    boundary["logicalParentUuid"] = uuid(4).into();
+    let mut summary = asks(6, 5, "in short: fruit");
+    summary["isCompactSummary"] = true.into();
+    let (bench, row) = import(&[
+        asks(1, 0, "plum"),
+        answers(2, 1, "pear"),
+        asks(3, 2, "quince"),
+        answers(4, 3, "medlar"),
+        boundary,
+        summary,
+        asks(7, 6, "cherry"),
+        answers(8, 7, "sloe"),
+        asks(9, 2, "rowan"),
+        answers(10, 9, "elder"),
+    ]);
+    let words = ["plum", "pear", "quince", "medlar", "in short", "cherry", "sloe", "rowan", "elder"];
+    assert_eq!(holds(&bench, &row, 3, &words), ["in short", "cherry"]);
+    assert_eq!(holds(&bench, &row, 4, &words), ["plum", "pear", "rowan"]);
+    assert_eq!((row.turns, row.compactions), (4, 1));
+}
+
+#[test]
+fn claude_rewinds_into_what_a_fork_inherited_drop_the_abandoned_branch() {
+    let first = [asks(1, 0, "plum"), answers(2, 1, "pear"), asks(3, 2, "quince"), answers(4, 3, "medlar")];
+    let bench = Bench::with_rows(&format!("{SESSION}.jsonl"), &first);
+    let fork = "33333333-0000-4000-8000-00000000000b";
+    let mut rows = first.to_vec();
+    rows.extend([asks(5, 2, "cherry"), answers(6, 5, "sloe")]);
+    rows.iter_mut().for_each(|row| row["sessionId"] = fork.into());
+    bench.import(&bench.write(&format!("{fork}.jsonl"), &crate::support::lines(&rows)));
+    let row = bench.one(fork);
+    assert_eq!((row.parent.as_deref(), row.turns), (Some(SESSION), 1));
+    let words = ["plum", "pear", "quince", "medlar", "cherry", "sloe"];
+    assert_eq!(holds(&bench, &row, 1, &words), ["plum", "pear", "cherry"]);
+}
+
+/// Returns the texts in the prompt of a call.
+fn texts(bench: &Bench, session_key: u32, turn: u32, call: u32) -> Vec<String> {
+    let body = bench.store.prompt(session_key, turn, call).unwrap().body();
+    let prompt: Value = serde_json::from_slice(&body).unwrap();
+    let messages = prompt["messages"].as_array().unwrap().iter();
+    let blocks = messages.flat_map(|message| message["content"].as_array().unwrap());
+    blocks.map(|block| block["text"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn claude_prompts_lack_what_was_said_again_or_taken_back() {
+    let mut again = answers(3, 2, "Oak is hard, and ash is tough.");
+    again["supersedesUuids"] = json!([uuid(2)]);
+    let mut refused = said("system", 6, 5, Value::Null);
+    refused["subtype"] = "model_refusal_fallback".into();
+    refused["retractedMessageUuids"] = json!([uuid(5)]);
+    let (bench, row) = import(&[
+        asks(1, 0, "which wood?"),
+        answers(2, 1, "Oak is hard"),
+        again,
+        asks(4, 3, "go on"),
+        answers(5, 4, "Never mind"),
+        refused,
+        asks(7, 6, "and now?"),
+        answers(8, 7, "Elm"),
+    ]);
+    let key = row.session_key;
+    let calls = bench.store.prompt_calls(key, row.turns).unwrap();
+    let said: Vec<Vec<String>> = calls.iter().map(|&call| texts(&bench, key, row.turns, call)).collect();
+    let before = ["which wood?", "Oak is hard, and ash is tough.", "go on"];
+    assert_eq!(said, [&before[..], &[&before[..], &["and now?"]].concat()]);
+    assert_eq!((row.turns, row.compactions), (4, 0));
+}
+
+#[test]
+fn claude_slash_commands_ask_like_words_do() {
+    let local = "<command-name>/model</command-name>\n<command-message>model</command-message>\n<command-args></command-args>";
+    let request = "<command-message>carve</command-message>\n<command-name>/carve</command-name>\n<command-args>a spoon</command-args>";
+    let mut expansion = asks(3, 2, "Carve what you are told: a spoon");
+    expansion["isMeta"] = true.into();
+    let (bench, row) = import(&[asks(1, 0, local), asks(2, 1, request), expansion, answers(4, 3, "Carved.")]);
+    assert_eq!((row.title.as_deref(), row.runs, row.turns), (Some("/carve a spoon"), 1, 1));
+    let parts = bench.store.prompt_parts(row.session_key, 1, 1).unwrap();
+    let told: Vec<(&str, Option<&str>)> =
+        parts.iter().map(|part| (part.kind.as_str(), part.source.as_deref())).collect();
+    let command = ("user", Some("slash command"));
+    assert_eq!(told, [command, command, ("insight", Some("client"))]);
+}
+
+#[test]
 fn claude_prompts_hold_skills_reminders_and_snapshots() {
     let attachment = |at: u32, attachment: Value| {
         let mut row = said("attachment", at, at - 1, Value::Null);
@@ -247,4 +352,48 @@ fn claude_prompts_hold_skills_reminders_and_snapshots() {
     let kinds: Vec<String> =
         bench.store.prompt_parts(key, 1, 1).unwrap().into_iter().map(|part| part.kind).collect();
     assert_eq!(kinds, ["system", "tool_schema", "user", "memory", "skill"]);
+}
+
+#[test]
+fn claude_prompts_after_a_compaction_keep_the_messages_that_it_names() {
+    let row = |kind: &str, at: u32, fields: Value| {
+        let mut row = json!({
+            "type": kind, "uuid": format!("44444444-0000-4000-8000-{at:012}"), "sessionId": "s-kept",
+            "parentUuid": null,
+        });
+        row.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        row
+    };
+    let id = |at: u32| format!("44444444-0000-4000-8000-{at:012}");
+    let says = |at: u32, text: &str| row("user", at, json!({"message": {"role": "user", "content": text}}));
+    let answers = |at: u32, text: &str| {
+        let message = json!({"id": format!("msg_{at}"), "model": "claude-haiku-4-5",
+            "content": [{"type": "text", "text": text}]});
+        row("assistant", at, json!({"message": message}))
+    };
+    for (anchor, order) in
+        [(6, ["in short", "third", "fourth", "fifth"]), (5, ["third", "fourth", "in short", "fifth"])]
+    {
+        let kept = json!({"anchorUuid": id(anchor), "uuids": [id(3)], "allUuids": [id(3), id(4)]});
+        let mut summary = says(6, "in short");
+        summary["isCompactSummary"] = true.into();
+        let boundary = json!({"subtype": "compact_boundary", "compactMetadata": {
+            "trigger": "auto", "preTokens": 9, "preservedMessages": kept,
+        }});
+        let rows = [
+            says(1, "first"),
+            answers(2, "second"),
+            says(3, "third"),
+            answers(4, "fourth"),
+            row("system", 5, boundary),
+            summary,
+            says(7, "fifth"),
+            answers(8, "sixth"),
+        ];
+        let bench = Bench::with_rows("s-kept.jsonl", &rows);
+        let prompt = bench.prompt(&bench.one("s-kept"), 3);
+        let places: Vec<_> = order.iter().map(|text| prompt.find(text)).collect();
+        assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{anchor}: {prompt}");
+        assert!(!prompt.contains("first") && !prompt.contains("second"), "{anchor}: {prompt}");
+    }
 }

@@ -178,3 +178,35 @@ fn claude_titles_are_the_sessions_own_and_the_users_stays() {
     assert_eq!(title, "Session list description: commit message instead of prompt");
     assert_eq!(figures(&Bench::with(&path).all()[0])["turns"], 122);
 }
+
+#[test]
+fn claude_rows_on_the_side_without_their_beginning_are_a_childs() {
+    let mut rows = agent_messages().split_off(1);
+    for row in &mut rows {
+        row["isSidechain"] = true.into();
+        row["agentId"] = "abc123".into();
+    }
+    let mut inside = main_rows();
+    inside.splice(2..2, rows);
+    let bench = Bench::new();
+    bench.import(&bench.write(&format!("{MAIN}.jsonl"), &lines(&inside)));
+    let child = bench.one(&format!("{MAIN}/abc123"));
+    // What each of its rows says of it again is no repeat of the source's.
+    assert_eq!(child.events_duplicate, 0);
+    assert_eq!(child.parent.as_deref(), Some(MAIN));
+    assert_eq!((child.turns, child.tool_calls, child.output_tokens), (2, 1, Some(10)));
+    let about = [&child.agent, &child.source, &child.user, &child.project].map(Option::as_deref);
+    assert_eq!(about, [Some("claude-code"), Some("claude-code"), Some("ada"), Some("lamp")]);
+}
+
+#[test]
+fn claude_a_sub_agents_file_under_another_name_makes_no_second_session() {
+    let bench = Bench::new();
+    bench.import(&bench.write("exported.jsonl", &agent_file()));
+    let all = bench.all();
+    let [child] = &all[..] else { panic!("{} sessions", all.len()) };
+    assert_eq!(child.session, format!("{MAIN}/abc123"));
+    assert_eq!(child.parent.as_deref(), Some(MAIN));
+    let about = [&child.source, &child.user, &child.project].map(Option::as_deref);
+    assert_eq!(about, [Some("claude-code"), Some("ada"), Some("lamp")]);
+}

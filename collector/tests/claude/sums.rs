@@ -6,6 +6,7 @@ use std::process::Command;
 use agent_core::{Body, Event};
 use collector::formats;
 use serde_json::{Value, json};
+use store::{FullEvent, SessionRow, Store, StoreError};
 
 use crate::support::{Bench, claude, corpus, figures, files, head, independent, map, rows, sessions, source};
 
@@ -26,6 +27,22 @@ fn learning(events: &[Event], session: &str) -> Value {
         .collect();
     found.sort();
     json!(found)
+}
+
+/// Returns the turns and the words of what a person said while the agent worked.
+fn came_in(store: &Store, session: &SessionRow) -> Value {
+    let mut found = Vec::new();
+    let take = |full: FullEvent| -> Result<(), StoreError> {
+        if let Body::UserMessaged(message) = &full.event.body
+            && message.joins_run
+            && message.is_request()
+        {
+            found.push(json!([full.turn, message.text]));
+        }
+        Ok(())
+    };
+    store.for_each_event(session.session_key, None, take).unwrap();
+    found.into()
 }
 
 #[test]
@@ -49,6 +66,9 @@ fn claude_figures_agree_with_an_independent_reading() {
                 }
                 let mut told = figures(row);
                 told["learning"] = learning(&events, &row.session);
+                told["came_in"] = came_in(&bench.store, row);
+                told["started"] = json!(row.started_at.map(|at| at.micros()));
+                told["ended"] = json!(row.ended_at.map(|at| at.micros()));
                 (agent.trim_start_matches('/').to_owned(), told)
             })
             .collect();

@@ -10,9 +10,11 @@ import json
 import re
 import sys
 from collections import OrderedDict
+from datetime import datetime, timedelta, timezone
 
 DECODER = json.JSONDecoder()
 UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 BUCKETS = ("uncached", "read", "write_5m", "write_1h", "output")
 MARKERS = {"[Request interrupted by user]", "[Request interrupted by user for tool use]"}
 
@@ -43,6 +45,15 @@ def tokens(usage):
                               write - hour, hour, usage.get("output_tokens") or 0)))
 
 
+def micros(text):
+    """The time as a list of microseconds; published files have some blanked."""
+    try:
+        time = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    except (AttributeError, ValueError):
+        return []
+    return [(time - EPOCH) // timedelta(microseconds=1)]
+
+
 class Conversation:
     """The messages of one agent."""
 
@@ -51,8 +62,11 @@ class Conversation:
         self.models = set()
         self.calls = OrderedDict()
         self.results = OrderedDict()
+        self.said = {}
+        self.times = []
         self.interrupts = self.compactions = self.failures = 0
         self.learning = []
+        self.queue, self.came_in = [], []
 
     def assistant(self, row):
         message = row["message"]
@@ -77,6 +91,7 @@ class Conversation:
                 name = block.get("tool_use_id") or row.get("sourceToolUseID")
                 broken_off = isinstance(row.get("toolUseResult"), dict) and row["toolUseResult"].get("interrupted")
                 self.results.setdefault(name, bool(block.get("is_error") or broken_off))
+                self.said.setdefault(name, str(block.get("content")))
             elif block["type"] == "text":
                 self.interrupts += block["text"] in MARKERS
         self.learn_from_user(row)
@@ -95,12 +110,40 @@ class Conversation:
             self.learning.append(("memory.recalled", attachment["path"]))
         for key in {"skill_listing": "names", "dynamic_skill": "skillNames"}.get(kind, "").split():
             self.learning += [("skill.listed", name) for name in attachment[key]]
+        if kind == "queued_command" and attachment.get("commandMode") == "prompt" and "origin" not in attachment:
+            # No file here has such a message and a removed one of the same words.
+            self.joins(attachment["prompt"])
         if kind == "invoked_skills":
             self.learning += [("skill.matched", skill["name"]) for skill in attachment["skills"]]
+
+    def joins(self, text):
+        self.came_in.append([len(self.responses) + 1, text])
+
+    def queued(self, row):
+        """A message that is removed from the queue has come before the model; it is the first, if none is named."""
+        said = row.get("content")
+        if isinstance(said, list):
+            said = "\n\n".join(block.get("text", "") for block in said)
+        if row["operation"] == "enqueue":
+            self.queue.append(said)
+            return
+        if row["operation"] == "popAll" and not said:
+            self.queue.clear()
+        named = said if said in self.queue else None
+        if named:
+            self.queue.remove(named)
+        elif self.queue and not said:
+            said = self.queue.pop(0)
+        if row["operation"] == "remove" and row.get("reason") in (None, "absorbed_mid_turn") and said:
+            if not said.startswith("<task-notification>"):
+                self.joins(said)
 
     def learned(self):
         found = list(self.learning)
         for call in self.calls.values():
+            # A call that failed, or that nobody knows the end of, taught nothing.
+            if self.results.get(call.get("id"), True):
+                continue
             tool, given = call["name"], call.get("input") or {}
             path = given.get("file_path") or ""
             name = path.rsplit("/", 1)[-1]
@@ -112,7 +155,8 @@ class Conversation:
                     "/.claude/" in path and "/memory/" in path):
                 found.append(("memory.recalled" if tool == "Read" else "memory.written", path))
             elif name == "SKILL.md" and "/skills/" in path:
-                what = {"Read": "matched", "Write": "created"}.get(tool, "updated")
+                is_new = self.said[call["id"]].startswith("File created")
+                what = "matched" if tool == "Read" else "created" if is_new else "updated"
                 found.append(("skill." + what, path[path.rindex("/skills/") + 8:-len("/SKILL.md")]))
         return sorted(map(list, found))
 
@@ -122,7 +166,8 @@ class Conversation:
             "turns": len(self.responses), "model_calls": len(self.responses), "failed_model_calls": self.failures,
             "tool_calls": len(self.calls), "failed_tool_calls": sum(self.results.values()),
             "interrupts": self.interrupts, "compactions": self.compactions, "models": sorted(self.models),
-            "learning": self.learned(), **sums,
+            "learning": self.learned(), "came_in": self.came_in, "started": min(self.times, default=None),
+            "ended": max(self.times, default=None), **sums,
         }
 
 
@@ -141,15 +186,18 @@ def read(path):
                 continue
             seen.add(uuid)
         conversation = conversations.setdefault(agent, Conversation())
+        conversation.times += micros(row.get("timestamp"))
         if kind == "assistant":
             conversation.assistant(row)
         elif kind == "user":
             conversation.user(row)
+        elif kind == "queue-operation":
+            conversation.queued(row)
         elif kind == "attachment":
             conversation.attachment(row["attachment"])
         elif kind == "system":
             what = row.get("subtype")
-            conversation.compactions += what in ("compact_boundary", "microcompact_boundary")
+            conversation.compactions += what == "compact_boundary"
             conversation.failures += what in ("api_error", "error", "api_refusal", "model_refusal_fallback")
     return {agent: conversation.figures() for agent, conversation in conversations.items()}
 

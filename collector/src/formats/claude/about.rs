@@ -48,6 +48,9 @@ struct HeadWire {
     git_branch: Option<String>,
     permission_mode: Option<String>,
     agent_id: Option<String>,
+    is_sidechain: Option<bool>,
+    #[serde(default, deserialize_with = "present")]
+    message: bool,
     slug: Option<String>,
 }
 
@@ -77,7 +80,10 @@ pub(super) fn is_claude_code(head: &[u8]) -> bool {
 fn is_own(row: &HeadWire) -> bool {
     let kind = row.kind.as_deref().unwrap_or_default();
     match row.session_id {
-        Some(_) => row.uuid || row.parent_uuid || OWN_TYPES.contains(&kind),
+        Some(_) => {
+            let is_message = row.message && matches!(kind, "user" | "assistant");
+            row.uuid || row.parent_uuid || is_message || OWN_TYPES.contains(&kind)
+        }
         None => (kind == "summary" && row.leaf_uuid) || (kind == "file-history-snapshot" && row.snapshot),
     }
 }
@@ -86,8 +92,10 @@ pub(super) fn describe(path: &Path, head: &[u8]) -> Described {
     let mut about = SessionStarted { agent: Some("claude-code".to_owned()), ..Default::default() };
     let mut sessions: Vec<String> = Vec::new();
     let mut agent_id = None;
+    let mut on_the_side = OnTheSide::default();
     for line in head.split(|&byte| byte == b'\n') {
         read_line::<HeadWire>(line, |row, _| {
+            on_the_side.note(&row);
             sessions.extend(row.session_id);
             agent_id = agent_id.take().or(row.agent_id);
             keep_first(&mut about.cwd, row.cwd);
@@ -111,10 +119,41 @@ pub(super) fn describe(path: &Path, head: &[u8]) -> Described {
             by_folder.or_else(|| sessions.into_iter().next()).unwrap_or_else(|| "unknown".to_owned());
         return subagent(path, agent, parent, about);
     }
+    // Exported files bear other names, and are known by their rows.
+    if let (false, Some(agent), Some(parent)) = (is_uuid(&stem), on_the_side.agent(), sessions.first()) {
+        return subagent(path, &agent, parent.clone(), about);
+    }
     // The file is the session, whatever rows of other sessions it took over; only a copy under another name
     // is known by its rows.
     let session = if is_uuid(&stem) { None } else { sessions.into_iter().next() };
     Described { session: session.unwrap_or(stem), about }
+}
+
+/// Whose the rows on the side are.
+#[derive(Default)]
+struct OnTheSide {
+    agents: Vec<String>,
+    /// Whether there are rows of the session itself, or such that do not say whose they are.
+    others: bool,
+}
+
+impl OnTheSide {
+    fn note(&mut self, row: &HeadWire) {
+        match (row.is_sidechain, &row.agent_id) {
+            (Some(true), Some(agent)) if self.agents.contains(agent) => {}
+            (Some(true), Some(agent)) => self.agents.push(agent.clone()),
+            (Some(_), _) => self.others = true,
+            (None, _) => {}
+        }
+    }
+
+    /// Returns the sub-agent that all rows are of.
+    fn agent(mut self) -> Option<String> {
+        if self.others || self.agents.len() != 1 {
+            return None;
+        }
+        self.agents.pop()
+    }
 }
 
 fn subagent(path: &Path, agent: &str, parent: String, mut about: SessionStarted) -> Described {

@@ -26,6 +26,7 @@ pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire) {
         (false, Some(_)) => UsageQuality::Final,
         (false, None) => UsageQuality::Partial,
     };
+    writer.take_back(wire.supersedes_uuids.as_deref());
     writer.push(
         response_id.clone(),
         Body::ModelResponded(ModelResponded {

@@ -1,15 +1,18 @@
 //! Attachment rows: what versions from 2.1.92 on write down of the rest of the context.
 
+mod kinds;
+
 use std::collections::BTreeMap;
 
 use agent_core::{Body, ChunkKind, ContextAdded, Json, LearningNote, Origin, UserMessaged};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::assistant::{block, blocks};
-use super::user::origin_of_tag;
+use super::label::{is_marked, label};
+use super::user::{is_person, user_messaged};
 use super::wire::{OriginWire, RowWire, read};
-use super::{Writer, copy};
+use super::{Writer, copy, queue};
+use kinds::kind_and_reason;
 
 type Raw = Option<Box<RawValue>>;
 
@@ -167,62 +170,50 @@ fn invoked(writer: &mut Writer<'_>, attachment: &AttachmentWire) {
         );
         // What was rendered for the request says the same once more.
         if let (Some(content), None) = (&skill.content, &attachment.rendered) {
-            add(
-                writer,
-                ChunkKind::Skill,
-                skill.path.clone().or(Some(name)),
-                "invoked_skills",
-                Json::string(content),
-            );
+            add(writer, skill.path.clone().or(Some(name)), "invoked_skills", Json::string(content));
         }
     }
 }
 
 /// A message that came in while the agent worked: the user's, or a notice of the runtime's.
 fn queued(writer: &mut Writer<'_>, wire: &RowWire, attachment: &AttachmentWire) {
-    let blocks = blocks(writer, attachment.prompt.as_deref());
-    let texts: Vec<&str> = blocks.iter().filter_map(|block| block.text.as_deref()).collect();
-    let media = blocks.iter().enumerate().filter(|(_, block)| block.text.is_none());
-    let media: Vec<_> = media.map(|(at, wire)| block(wire, attachment.prompt.as_deref(), at)).collect();
-    let text = texts.join("\n\n");
+    let (text, media) = queue::words(writer, attachment.prompt.as_deref());
     if text.is_empty() && media.is_empty() {
         return;
     }
     let kind = read::<OriginWire>(attachment.origin.as_deref()).and_then(|origin| origin.kind);
     let is_persons = attachment.command_mode.as_deref() == Some("prompt")
         && attachment.is_meta != Some(true)
-        && matches!(kind.as_deref(), None | Some("human" | "cli" | "user"))
-        && origin_of_tag(&text).is_none();
-    let origin = (!is_persons).then_some(Origin::Injected);
-    writer.push(
-        wire.uuid.clone(),
-        Body::UserMessaged(UserMessaged { origin, text, media, ..Default::default() }),
-    );
+        && kind.as_deref().is_none_or(is_person)
+        && !is_marked(&text);
+    let mut label = label(if is_persons { Origin::Human } else { Origin::Injected }, &text);
+    if label.source.as_deref() == Some("client") {
+        // A message by another program says whose it is by its mode or its origin.
+        label.source = kind.or_else(|| attachment.command_mode.clone());
+        label.reason = Some(queue::CAME_IN);
+    }
+    label.reason.get_or_insert(queue::CAME_IN);
+    let message = UserMessaged { joins_run: true, ..user_messaged(label, text, media) };
+    writer.push(wire.uuid.clone(), Body::UserMessaged(message));
 }
 
 /// What the attachment puts before the model, where it says so.
 fn context(writer: &mut Writer<'_>, attachment: &AttachmentWire, kind: &str) {
-    let part = match kind {
-        "nested_memory" => ChunkKind::Memory,
-        "skill_listing" | "dynamic_skill" | "invoked_skills" => ChunkKind::Skill,
-        "todo_reminder" | "task_reminder" | "plan_mode" | "plan_mode_exit" => ChunkKind::Plan,
-        kind if kind.starts_with("hook_") || kind.contains("reminder") => ChunkKind::Insight,
-        _ => ChunkKind::State,
-    };
     let source = attachment
         .path
         .clone()
         .or_else(|| attachment.filename.clone())
-        .or_else(|| attachment.hook_name.clone());
+        .or_else(|| attachment.hook_name.clone())
+        .or_else(|| Some(kind.to_owned()));
     let rendered: Vec<RenderedWire> = read(attachment.rendered.as_deref()).unwrap_or_default();
     if !rendered.is_empty() {
         for content in rendered.iter().flat_map(|piece| pieces(piece.content.as_deref())) {
-            add(writer, part, source.clone(), kind, content);
+            add(writer, source.clone(), kind, content);
         }
         return;
     }
     if let Some(text) = unrendered(attachment, kind) {
-        add(writer, part, source, kind, text);
+        add(writer, source, kind, text);
     }
 }
 
@@ -268,13 +259,14 @@ fn field(object: Option<&RawValue>, name: &str) -> Option<Json> {
     copy(fields.get(name).map(AsRef::as_ref))
 }
 
-fn add(writer: &mut Writer<'_>, kind: ChunkKind, source: Option<String>, attachment: &str, content: Json) {
+fn add(writer: &mut Writer<'_>, source: Option<String>, attachment: &str, content: Json) {
+    let (kind, reason) = kind_and_reason(attachment);
     writer.push(
         None,
         Body::ContextAdded(ContextAdded {
             kind: Some(kind),
             source,
-            reason: Some(format!("attachment {attachment}")),
+            reason: Some(reason),
             content: Some(content),
             ..Default::default()
         }),

@@ -3,14 +3,14 @@
 mod about;
 mod assistant;
 mod attachment;
+mod label;
 mod learning;
+mod queue;
 mod system;
 mod user;
 mod wire;
 mod writer;
 
-#[cfg(test)]
-mod row_tests;
 #[cfg(test)]
 mod tests;
 
@@ -22,6 +22,7 @@ use store::{Mapped, Mapper, Row, Source, Unread};
 
 use super::rows::read_line;
 use super::{Described, Format, Layout};
+use crate::files::is_uuid;
 use wire::{ProgressWire, RowWire, read};
 use writer::Writer;
 
@@ -34,7 +35,7 @@ impl Mapper for ClaudeCode {
     }
 
     fn version(&self) -> u32 {
-        2
+        4
     }
 
     fn map(&self, source: &Source, row: Row<'_>, out: &mut Mapped) {
@@ -85,6 +86,7 @@ fn map_message(writer: &mut Writer<'_>, wire: &RowWire) {
         Some("user") => user::map(writer, wire),
         Some("system") => system::map(writer, wire),
         Some("attachment") => attachment::map(writer, wire),
+        Some("queue-operation") => queue::map(writer, wire),
         Some("summary") => {
             // Many summaries are titles of other sessions: the message they end with tells.
             writer.follow(wire.leaf_uuid.clone());
@@ -129,18 +131,11 @@ fn map_progress(writer: &mut Writer<'_>, wire: &RowWire) {
     let Some(agent) = &progress.agent_id else { return };
     inner.uuid = inner.uuid.or_else(|| wire.uuid.clone());
     inner.timestamp = inner.timestamp.or_else(|| wire.timestamp.clone());
-    writer.enter_child(agent, wire.parent_tool_use_id.clone());
     // The sub-agent's own file has the same message under the same id.
     writer.set_row(&inner);
+    writer.set_carried();
+    writer.enter_child(agent, wire.parent_tool_use_id.clone());
     map_message(writer, &inner);
-}
-
-fn is_uuid(text: &str) -> bool {
-    text.len() == 36
-        && text.bytes().enumerate().all(|(at, byte)| match at {
-            8 | 13 | 18 | 23 => byte == b'-',
-            _ => byte.is_ascii_hexdigit(),
-        })
 }
 
 fn copy(raw: Option<&RawValue>) -> Option<Json> {

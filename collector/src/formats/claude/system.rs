@@ -1,11 +1,12 @@
 //! System rows: compaction, errors of the API, output of local commands.
 
-use agent_core::{Body, ContextCompacted, ModelFailed, Origin, UserMessaged};
+use agent_core::{Body, ContextCompacted, Json, KeptHistory, ModelFailed, Origin};
 
 use super::Writer;
 use super::assistant::api_error;
-use super::user::origin_of_tag;
-use super::wire::{CompactWire, ErrorWire, RowWire, millis, read};
+use super::label::{Label, label};
+use super::user::message;
+use super::wire::{CompactWire, ErrorWire, PreservedWire, RowWire, SegmentWire, millis, read};
 
 pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire) {
     match wire.subtype.as_deref() {
@@ -21,16 +22,33 @@ pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire) {
 fn compacted(writer: &mut Writer<'_>, wire: &RowWire) {
     let metadata: CompactWire =
         writer.read(wire.compact_metadata.as_deref(), "compactMetadata").unwrap_or_default();
+    let kept = kept(metadata.preserved_messages, metadata.preserved_segment);
     writer.push(
         None,
         Body::ContextCompacted(ContextCompacted {
             trigger: metadata.trigger,
             tokens_before: metadata.pre_tokens,
             tokens_after: metadata.post_tokens,
+            kept,
             ..Default::default()
         }),
     );
 }
+
+/// Returns what of the history stays, where the row names any of it.
+fn kept(messages: Option<PreservedWire>, segment: Option<SegmentWire>) -> Option<KeptHistory> {
+    if let Some(messages) = messages
+        && let Some(steps) = messages.all_uuids.or(messages.uuids).filter(|steps| !steps.is_empty())
+    {
+        return Some(KeptHistory { steps, span: None, behind: messages.anchor_uuid });
+    }
+    let segment = segment?;
+    let span = segment.head_uuid.zip(segment.tail_uuid)?;
+    Some(KeptHistory { steps: Vec::new(), span: Some(span), behind: segment.anchor_uuid })
+}
+
+/// What the client sends in the place of a result that it cleared.
+const CLEARED: &str = "[Old tool result content cleared]";
 
 fn microcompacted(writer: &mut Writer<'_>, wire: &RowWire) {
     let metadata: CompactWire =
@@ -44,6 +62,8 @@ fn microcompacted(writer: &mut Writer<'_>, wire: &RowWire) {
             tokens_before: metadata.pre_tokens,
             tokens_after: after,
             dropped_calls: Some(metadata.compacted_tool_ids.unwrap_or_default()),
+            placeholder: Some(Json::string(CLEARED)),
+            dropped_steps: metadata.cleared_attachments.filter(|steps| !steps.is_empty()),
             ..Default::default()
         }),
     );
@@ -76,6 +96,8 @@ fn refused(writer: &mut Writer<'_>, wire: &RowWire) {
     let message = wire.api_refusal_explanation.clone().or(said);
     let mut info = api_error(message, None, Some("refusal".to_owned()));
     info.retryable = Some(false);
+    // The words that came before the refusal were of the call that failed, and no part of its prompt.
+    writer.take_back(wire.retracted_message_uuids.as_deref());
     writer.push(
         None,
         Body::ModelFailed(ModelFailed {
@@ -88,6 +110,10 @@ fn refused(writer: &mut Writer<'_>, wire: &RowWire) {
 
 fn local_command(writer: &mut Writer<'_>, wire: &RowWire) {
     let Some(text) = read::<String>(wire.content.as_deref()) else { return };
-    let origin = origin_of_tag(&text).unwrap_or(Origin::CommandOutput);
-    writer.push(None, Body::UserMessaged(UserMessaged { origin: Some(origin), text, ..Default::default() }));
+    // A request to the model stands in a row of the user's: what is here was carried out by the client.
+    let label = match label(Origin::Command, &text) {
+        label if label.typed.is_none() && label.reason.is_none() => Label::plain(Origin::CommandOutput),
+        label => label,
+    };
+    writer.push(None, message(label, text, Vec::new()));
 }

@@ -1,9 +1,10 @@
 //! User rows: what a person typed, what the runtime put in, and the results of tools.
 
-use agent_core::{Block, Body, Origin, UserInterrupted, UserMessaged};
+use agent_core::{Block, Body, ChunkKind, Origin, UserInterrupted, UserMessaged};
 
 use super::Writer;
 use super::assistant::{block, blocks};
+use super::label::{Label, label};
 use super::learning;
 use super::wire::{MessageWire, OriginWire, RowWire, read};
 
@@ -12,9 +13,9 @@ mod result;
 const INTERRUPTED: &str = "[Request interrupted by user]";
 pub(super) const INTERRUPTED_TOOL: &str = "[Request interrupted by user for tool use]";
 
-/// What stands in a row from one mouth.
+/// What stands in a row under one label.
 struct Said<'a> {
-    origin: Origin,
+    label: Label,
     texts: Vec<&'a str>,
     media: Vec<Block>,
 }
@@ -31,11 +32,11 @@ pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire) {
             (Some("text"), Some(INTERRUPTED_TOOL)) => interrupted(writer, "tool"),
             (Some("text"), text) => {
                 let text = text.unwrap_or_default();
-                last_of(&mut said, origin(said_by_row, text)).texts.push(text);
+                last_of(&mut said, label_in(wire, said_by_row, text)).texts.push(text);
             }
             _ => {
-                let origin = said.last().map_or(said_by_row, |last| last.origin);
-                last_of(&mut said, origin).media.push(block(wire_block, message.content.as_deref(), at));
+                let label = said.last().map_or_else(|| Label::plain(said_by_row), |last| last.label.clone());
+                last_of(&mut said, label).media.push(block(wire_block, message.content.as_deref(), at));
             }
         }
     }
@@ -44,30 +45,42 @@ pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire) {
     }
 }
 
-/// Returns where to add what comes from `origin`: neighbours from one mouth are one message.
-fn last_of<'a, 'b>(said: &'b mut Vec<Said<'a>>, origin: Origin) -> &'b mut Said<'a> {
-    if said.last().is_none_or(|last| last.origin != origin) {
-        said.push(Said { origin, texts: Vec::new(), media: Vec::new() });
+/// Returns where to add what has this label: neighbours with one label are one message.
+fn last_of<'a, 'b>(said: &'b mut Vec<Said<'a>>, label: Label) -> &'b mut Said<'a> {
+    if said.last().is_none_or(|last| last.label != label) {
+        said.push(Said { label, texts: Vec::new(), media: Vec::new() });
     }
     let at = said.len() - 1;
     &mut said[at]
 }
 
 fn messaged(writer: &mut Writer<'_>, wire: &RowWire, said: Said<'_>) {
-    let Said { origin, texts, media } = said;
+    let Said { label, texts, media } = said;
     let text = texts.join("\n\n");
-    if origin == Origin::Injected && learning::skill_content(writer, wire, &text) {
+    if label.origin == Origin::Injected && learning::skill_content(writer, wire, &text) {
         return;
     }
     learning::of_reminders(writer, &text);
-    if origin == Origin::Agent {
-        writer.order_comes();
+    writer.push(wire.uuid.clone(), message(label, text, media));
+}
+
+/// Returns the event of a message.
+pub(super) fn message(label: Label, text: String, media: Vec<Block>) -> Body {
+    Body::UserMessaged(user_messaged(label, text, media))
+}
+
+/// Returns a message that has this label.
+pub(super) fn user_messaged(label: Label, text: String, media: Vec<Block>) -> UserMessaged {
+    UserMessaged {
+        origin: (label.origin != Origin::Human).then_some(label.origin),
+        text,
+        media,
+        typed: label.typed,
+        kind: label.kind,
+        source: label.source,
+        reason: label.reason.map(str::to_owned),
+        ..Default::default()
     }
-    let origin = (origin != Origin::Human).then_some(origin);
-    writer.push(
-        wire.uuid.clone(),
-        Body::UserMessaged(UserMessaged { origin, text, media, ..Default::default() }),
-    );
 }
 
 /// Returns whose words the row is, as far as its fields say.
@@ -75,45 +88,39 @@ fn said_by(writer: &Writer<'_>, wire: &RowWire) -> Origin {
     if wire.is_compact_summary == Some(true) {
         return Origin::CompactSummary;
     }
-    let kind = read::<OriginWire>(wire.origin.as_deref()).and_then(|origin| origin.kind);
-    let is_persons = matches!(kind.as_deref(), None | Some("human" | "cli" | "user"));
     match wire.is_meta {
         Some(true) => Origin::Injected,
-        _ if !is_persons => Origin::Injected,
+        _ if sender(wire).is_some() => Origin::Injected,
         _ if writer.is_subagent() => Origin::Agent,
         _ => Origin::Human,
     }
 }
 
-/// Returns whose words a text is: not every one in a person's row is a person's.
-fn origin(said_by_row: Origin, text: &str) -> Origin {
-    if said_by_row == Origin::CompactSummary {
-        return said_by_row;
-    }
-    origin_of_tag(text).unwrap_or(said_by_row)
+/// Returns who sent a row that is none of a person's.
+fn sender(wire: &RowWire) -> Option<String> {
+    let kind = read::<OriginWire>(wire.origin.as_deref())?.kind?;
+    (!is_person(&kind)).then_some(kind)
 }
 
-/// Returns whose words a text is by the tag that it begins with.
-pub(super) fn origin_of_tag(text: &str) -> Option<Origin> {
-    let start = text.trim_start();
-    let begins = |tags: &[&str]| tags.iter().any(|tag| start.starts_with(tag));
-    if begins(&["<local-command-stdout>", "<local-command-stderr>", "<bash-stdout>", "<bash-stderr>"]) {
-        return Some(Origin::CommandOutput);
+/// Returns whether the kind of an origin is a person's.
+pub(super) fn is_person(kind: &str) -> bool {
+    matches!(kind, "human" | "cli" | "user")
+}
+
+/// Returns the label of a text in this row.
+fn label_in(wire: &RowWire, said_by_row: Origin, text: &str) -> Label {
+    // A call of the Skill tool brings along what looks like a command of a person.
+    let said_by_row = match wire.source_tool_use_id {
+        Some(_) if said_by_row == Origin::Human => Origin::Injected,
+        _ => said_by_row,
+    };
+    let label = label(said_by_row, text);
+    match sender(wire) {
+        Some(sender) if label.source.as_deref() == Some("client") => {
+            Label::injected(ChunkKind::Insight, &sender, "message that no person typed")
+        }
+        _ => label,
     }
-    if begins(&["<command-name>", "<command-message>", "<command-args>", "<bash-input>"]) {
-        return Some(Origin::Command);
-    }
-    let is_injected = begins(&[
-        "<system-reminder>",
-        "<local-command-caveat>",
-        "<task-notification>",
-        "<user-memory-input>",
-        "<ide_opened_file>",
-        "<ide_selection>",
-        "<ide_diagnostics>",
-        "Caveat: The messages below were generated by the user while running local commands",
-    ]);
-    is_injected.then_some(Origin::Injected)
 }
 
 fn interrupted(writer: &mut Writer<'_>, during: &str) {

@@ -1,6 +1,7 @@
 //! The rows as Claude Code writes them; only what is needed is read.
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 type Raw = Option<Box<RawValue>>;
@@ -49,6 +50,16 @@ pub(super) struct RowWire {
     pub(super) api_refusal_explanation: Option<String>,
     /// The model that refused.
     pub(super) original_model: Option<String>,
+    /// The rows whose words this row says again, and longer.
+    pub(super) supersedes_uuids: Raw,
+    /// The rows that were taken back with the refusal.
+    pub(super) retracted_message_uuids: Raw,
+    /// What was done to the queue of messages.
+    pub(super) operation: Option<String>,
+    /// Why.
+    pub(super) reason: Raw,
+    /// The delivery of a message from the queue.
+    pub(super) command_uuid: Option<String>,
 }
 
 /// The message in an assistant or user row.
@@ -109,6 +120,29 @@ pub(super) struct ToolUseResultWire {
     pub(super) exit_code: Option<i64>,
 }
 
+/// What the runtime says, beside its result, of a call that succeeded on a file or a skill.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct OutcomeWire {
+    #[serde(rename = "type")]
+    pub(super) kind: Option<String>,
+    /// The file that was written.
+    pub(super) file_path: Option<String>,
+    pub(super) structured_patch: Option<IgnoredAny>,
+    pub(super) old_string: Option<IgnoredAny>,
+    /// The file that was read.
+    pub(super) file: Option<FileWire>,
+    pub(super) success: Option<bool>,
+    /// The skill.
+    pub(super) command_name: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct FileWire {
+    pub(super) file_path: Option<String>,
+}
+
 /// What the result of a sub-agent's call says of the sub-agent.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -130,6 +164,30 @@ pub(super) struct CompactWire {
     pub(super) post_tokens: Option<u64>,
     pub(super) tokens_saved: Option<u64>,
     pub(super) compacted_tool_ids: Option<Vec<String>>,
+    #[serde(rename = "clearedAttachmentUUIDs")]
+    pub(super) cleared_attachments: Option<Vec<String>>,
+    pub(super) preserved_messages: Option<PreservedWire>,
+    pub(super) preserved_segment: Option<SegmentWire>,
+}
+
+/// The rows that stay in the context, and the one that they stand behind.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct PreservedWire {
+    pub(super) anchor_uuid: Option<String>,
+    /// Those that are messages.
+    pub(super) uuids: Option<Vec<String>>,
+    /// All, attachments too.
+    pub(super) all_uuids: Option<Vec<String>>,
+}
+
+/// The same by the first and the last row, as older versions have it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SegmentWire {
+    pub(super) anchor_uuid: Option<String>,
+    pub(super) head_uuid: Option<String>,
+    pub(super) tail_uuid: Option<String>,
 }
 
 /// The payload of a progress row.

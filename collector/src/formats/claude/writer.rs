@@ -1,12 +1,12 @@
 //! Makes the events of one row.
 
-use agent_core::{Body, Event, EventId, ParentKind, ParentLink, SessionStarted, Timestamp};
+use agent_core::{Body, ContextCompacted, Event, EventId, ParentKind, ParentLink, SessionStarted, Timestamp};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use store::{Source, Unread};
 
 use super::is_uuid;
-use super::wire::RowWire;
+use super::wire::{RowWire, read};
 
 /// Makes the events of one row: their ids, their time, their session.
 pub(super) struct Writer<'a> {
@@ -18,9 +18,12 @@ pub(super) struct Writer<'a> {
     identity: Vec<u8>,
     /// Events with such an id.
     count: u32,
+    /// Events of what stands beside the message.
+    beside: u32,
     is_subagent: bool,
-    /// Set when the row is of a sub-agent that has no file of its own.
-    child_of: Option<ParentLink>,
+    /// Whether the message came along in a row of another kind, without what the runtime says of results.
+    is_carried: bool,
+    about: &'a SessionStarted,
     first: usize,
     events: &'a mut Vec<Event>,
     /// What of the row could not be read.
@@ -31,7 +34,7 @@ impl<'a> Writer<'a> {
     /// Returns a writer for the row `wire`, read from `text`; `place` is the number of the line and the
     /// row's place in it.
     pub(super) fn new(
-        source: &Source,
+        source: &'a Source,
         wire: &RowWire,
         text: &str,
         place: (u64, u32),
@@ -46,8 +49,10 @@ impl<'a> Writer<'a> {
             after: None,
             identity: Vec::new(),
             count: 0,
+            beside: 0,
             is_subagent: parent.is_some_and(|parent| parent.kind == ParentKind::Subagent),
-            child_of: None,
+            is_carried: false,
+            about: &source.about,
             first: events.len(),
             events,
             unread,
@@ -81,26 +86,25 @@ impl<'a> Writer<'a> {
 
     /// The events to come belong to a sub-agent of the session, which was started by the call `call_id`.
     /// All hang on the main session, those of sub-agents too: their files lie in one folder.
+    ///
+    /// Each of its rows says where it comes from, since any may be the first that is there. The event is the
+    /// same each time, so that repeats add nothing.
     pub(super) fn enter_child(&mut self, agent: &str, call_id: Option<String>) {
         let main = self.session.split('/').next().unwrap_or_default();
         let child = format!("{main}/{agent}");
         let parent = std::mem::replace(&mut self.session, child);
         self.is_subagent = true;
-        self.child_of = Some(ParentLink { session: parent, kind: ParentKind::Subagent, call_id });
-    }
-
-    /// Says where a sub-agent without a file of its own comes from: before each order that it gets. The
-    /// event is the same each time, so that repeats add nothing.
-    pub(super) fn order_comes(&mut self) {
-        let Some(link) = &self.child_of else { return };
         let about = SessionStarted {
             agent: Some("claude-code".to_owned()),
-            parent: Some(link.clone()),
+            user: self.about.user.clone(),
+            project: self.about.project.clone(),
+            parent: Some(ParentLink { session: parent, kind: ParentKind::Subagent, call_id }),
             ..Default::default()
         };
         let id = EventId::derived(&[b"claude-code child", self.session.as_bytes()]);
         let event = Event::new(id, self.session.clone(), Body::SessionStarted(about)).at(self.ts);
         self.events.push(event);
+        self.first = self.events.len();
     }
 
     /// Adds an event; `fact` is the native id of what it tells of.
@@ -114,10 +118,40 @@ impl<'a> Writer<'a> {
         self.events.push(event);
     }
 
+    /// Adds an event of what stands beside the message in the row. Its id is none of those in the row's
+    /// order: another copy of the message may stand alone.
+    pub(super) fn push_beside(&mut self, body: Body) {
+        let at = self.beside.to_le_bytes();
+        let id = EventId::derived(&[b"claude-code beside", &self.identity, &at]);
+        self.beside += 1;
+        let mut event = Event::new(id, self.session.clone(), body).at(self.ts);
+        event.step.clone_from(&self.step);
+        event.after.clone_from(&self.after);
+        self.events.push(event);
+    }
+
+    /// Adds an event of what was learned by a call. Copies of the message tell it at different places.
+    pub(super) fn push_learned(&mut self, call_id: &str, body: Body) {
+        let parts = [self.session.as_bytes(), call_id.as_bytes(), body.name().as_bytes()];
+        let id = EventId::derived(&[&b"claude-code learned"[..], parts[0], parts[1], parts[2]]);
+        let mut event = Event::new(id, self.session.clone(), body).at(self.ts);
+        event.step.clone_from(&self.step);
+        event.after.clone_from(&self.after);
+        self.events.push(event);
+    }
+
+    /// Takes what the rows `steps` said out of the context.
+    pub(super) fn take_back(&mut self, steps: Option<&RawValue>) {
+        let Some(steps) = read::<Vec<String>>(steps).filter(|steps| !steps.is_empty()) else { return };
+        let gone = ContextCompacted { dropped_steps: Some(steps), ..Default::default() };
+        self.push_beside(Body::ContextCompacted(gone));
+    }
+
     /// Keeps a row in reach that means nothing here.
     pub(super) fn keep(&mut self, wire: &RowWire) {
-        let name = match (&wire.kind, &wire.subtype) {
-            (Some(kind), Some(subtype)) => format!("claude_code.{kind}.{subtype}"),
+        let what = wire.subtype.as_deref().or(wire.operation.as_deref()).map(snake);
+        let name = match (&wire.kind, what) {
+            (Some(kind), Some(what)) => format!("claude_code.{kind}.{what}"),
             (Some(kind), None) => format!("claude_code.{kind}"),
             (None, _) => "claude_code.unknown".to_owned(),
         };
@@ -143,6 +177,16 @@ impl<'a> Writer<'a> {
         self.is_subagent
     }
 
+    /// The message at hand came along in a row of another kind.
+    pub(super) fn set_carried(&mut self) {
+        self.is_carried = true;
+    }
+
+    /// Returns whether it did.
+    pub(super) fn is_carried(&self) -> bool {
+        self.is_carried
+    }
+
     /// Returns the session of the events to come.
     pub(super) fn session(&self) -> &str {
         &self.session
@@ -152,4 +196,16 @@ impl<'a> Writer<'a> {
     pub(super) fn name_of(&self, at: &str) -> String {
         format!("{}#{at}", self.step.as_deref().unwrap_or("row"))
     }
+}
+
+/// Returns a name in lower case, its words parted by lines: `popAll` is `pop_all`.
+fn snake(name: &str) -> String {
+    let mut snake = String::with_capacity(name.len());
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() && !snake.is_empty() {
+            snake.push('_');
+        }
+        snake.push(letter.to_ascii_lowercase());
+    }
+    snake
 }

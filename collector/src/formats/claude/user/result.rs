@@ -28,7 +28,7 @@ pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire, block: &BlockWire) {
     let error = is_failure.then(|| ErrorInfo { message: output.as_ref().map(shown), ..Default::default() });
     let told_ms = runtime.duration_ms.or(runtime.total_duration_ms).and_then(millis);
     let counted_ms = runtime.duration_seconds.and_then(|seconds| millis(seconds * 1000.0));
-    learning::of_result(writer, words, output.as_ref(), &call_id);
+    learning::of_reminder_in(writer, words, output.as_ref(), &call_id);
     writer.push(
         Some(call_id.clone()),
         Body::ToolEnded(ToolEnded {
@@ -41,6 +41,9 @@ pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire, block: &BlockWire) {
             ..Default::default()
         }),
     );
+    if status == ToolStatus::Succeeded {
+        learning::of_outcome(writer, beside, &beginning(words), &call_id);
+    }
     subagent_ended(writer, beside, call_id);
 }
 
@@ -95,15 +98,12 @@ fn subagent_ended(writer: &mut Writer<'_>, beside: Option<&RawValue>, call_id: S
     // All sub-agents hang on the main session, those of sub-agents too.
     let parent = writer.session().split('/').next().unwrap_or_default();
     let session = format!("{parent}/{agent}");
-    writer.push(
-        None,
-        Body::SubagentEnded(Subagent {
-            session: Some(session),
-            call_id: Some(call_id),
-            status: Some(Status::Completed),
-            ..Default::default()
-        }),
-    );
+    writer.push_beside(Body::SubagentEnded(Subagent {
+        session: Some(session),
+        call_id: Some(call_id),
+        status: Some(Status::Completed),
+        ..Default::default()
+    }));
 }
 
 /// The longest message of an error; the whole stands in the output.
