@@ -1,7 +1,8 @@
 //! The pieces of OpenAI chat messages that several formats keep: content, tool calls, usage.
 
-use agent_core::{Json, Usage};
+use agent_core::{Json, ToolCalled, Usage, UsageQuality};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use store::Unread;
 
@@ -12,6 +13,36 @@ pub(super) struct ToolCall {
     pub(super) id: Option<String>,
     #[serde(default)]
     pub(super) function: Option<Function>,
+}
+
+impl ToolCall {
+    /// Returns the call that it is; `id` and `name` stand where it has none.
+    pub(super) fn call(&self, id: impl FnOnce() -> String, name: impl FnOnce() -> String) -> Call {
+        let native_id = self.id.clone().filter(|id| !id.is_empty());
+        let function = self.function.as_ref();
+        let call = ToolCalled {
+            call_id: native_id.clone().unwrap_or_else(id),
+            name: function.and_then(|function| function.name.clone()).unwrap_or_else(name),
+            input: function.and_then(Function::input),
+            ..ToolCalled::default()
+        };
+        Call { native_id, call }
+    }
+}
+
+/// A call that a response asks for.
+pub(super) struct Call {
+    /// The provider's id, where there is one.
+    pub(super) native_id: Option<String>,
+    pub(super) call: ToolCalled,
+}
+
+impl Call {
+    /// Returns a call that stands only in the text of the response: no call is sent beside it.
+    pub(super) fn in_text(call_id: String, name: String, input: Option<Json>) -> Self {
+        let call = ToolCalled { call_id, name, input, in_text: true, ..ToolCalled::default() };
+        Self { native_id: None, call }
+    }
 }
 
 /// What a [`ToolCall`] calls.
@@ -30,6 +61,22 @@ impl Function {
         let raw = self.arguments.as_deref()?;
         Some(arguments(raw))
     }
+}
+
+/// What a run cost in all.
+#[derive(Deserialize)]
+pub(super) struct ModelStats {
+    #[serde(default)]
+    pub(super) instance_cost: Option<Box<RawValue>>,
+    #[serde(default)]
+    pub(super) tokens_sent: Option<u64>,
+    #[serde(default)]
+    pub(super) tokens_received: Option<u64>,
+    #[serde(default)]
+    pub(super) api_calls: Option<u64>,
+    /// What all runs of the process cost, which only SWE-agent before 1.0 wrote.
+    #[serde(default)]
+    pub(super) total_cost: Option<IgnoredAny>,
 }
 
 /// Returns what a string of arguments holds where that is JSON, else the value as it stands.
@@ -120,6 +167,15 @@ pub(super) fn usage_of(raw: &RawValue, unread: &mut Vec<Unread>) -> Usage {
         output: wire.completion_tokens.or(wire.output_tokens),
         reasoning: output_details.reasoning_tokens,
         ..Usage::default()
+    }
+}
+
+/// Returns how far the usage of a whole response can be trusted.
+pub(super) fn quality(usage: &Usage, finish_reason: Option<&str>) -> UsageQuality {
+    match (usage.is_empty(), finish_reason) {
+        (true, _) => UsageQuality::Missing,
+        (false, Some(_)) => UsageQuality::Final,
+        (false, None) => UsageQuality::Partial,
     }
 }
 

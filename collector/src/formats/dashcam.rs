@@ -5,7 +5,6 @@ use std::path::Path;
 use agent_core::{Event, EventId, SessionStarted};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use serde_json::value::RawValue;
 use store::{Mapped, Mapper, Row, Source, Unread};
 
 use super::rows::read_line;
@@ -64,11 +63,9 @@ impl Mapper for Dashcam {
 
     fn map(&self, _source: &Source, row: Row<'_>, out: &mut Mapped) {
         let mut refused = Vec::new();
-        let unread = read_line::<Box<RawValue>>(row.bytes, |value, _| {
-            match Event::from_json(value.get().as_bytes()) {
-                Ok(event) => out.events.push(event),
-                Err(error) => refused.push(Unread(error.to_string())),
-            }
+        let unread = read_line::<IgnoredAny>(row.bytes, |_, text| match Event::from_json(text.as_bytes()) {
+            Ok(event) => out.events.push(event),
+            Err(error) => refused.push(Unread(error.to_string())),
         });
         out.unread.extend(unread);
         out.unread.extend(refused);

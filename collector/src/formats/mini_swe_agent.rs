@@ -5,20 +5,17 @@
 //! (2.x: tool calls, actions, cost and time in `extra`).
 
 mod messages;
+mod tools;
 mod wire;
 
 use std::path::Path;
 
-use agent_core::{
-    ArtifactProduced, Body, ChunkKind, ContextAdded, EndReason, Ended, Json, SessionStarted, Status,
-    TurnStarted,
-};
+use agent_core::{Body, EndReason, Ended, SessionStarted, Status, TurnStarted};
 use memchr::memmem;
-use store::{Mapped, Mapper, Row, Source};
+use store::{ApiShape, Mapped, Mapper, Row, Source};
 
-use self::wire::{Element, Info, Record, Tools};
-use super::emit::{self, Emit, about_agent, note, said};
-use super::rows::read_line;
+use self::wire::{Element, Info, Record};
+use super::emit::{self, Emit, about_agent, said};
 use super::{Described, DocumentShape, Format, Layout};
 use crate::document::{DocumentHead, HEADER};
 
@@ -109,21 +106,25 @@ impl Mapper for MiniSweAgent {
     }
 
     fn version(&self) -> u32 {
-        1
+        2
+    }
+
+    fn api_shape(&self) -> ApiShape {
+        ApiShape::ChatCompletions
     }
 
     fn map(&self, source: &Source, row: Row<'_>, out: &mut Mapped) {
-        let mut emit = Emit::new(source, row, &SHAPE, out);
-        let unread = read_line::<Record>(row.bytes, |record, _| map_record(&record, &mut emit));
-        if emit.is_empty() && unread.is_empty() {
-            emit.keep("mini_swe_agent.unknown");
-        }
-        emit.unread().extend(unread);
+        emit::map_row(source, row, &SHAPE, "mini_swe_agent.unknown", out, map_record);
     }
 }
 
 fn map_record(record: &Record, emit: &mut Emit<'_>) {
-    if let Some(message) = &record.messages {
+    if let Some(message) = &record.in_list {
+        if emit.index == 0 {
+            tools::none(emit);
+        }
+        messages::map(message, emit);
+    } else if let Some(message) = &record.messages {
         messages::map(message, emit);
     } else if emit.row.number == HEADER {
         map_header(record, emit);
@@ -137,35 +138,13 @@ fn map_header(record: &Record, emit: &mut Emit<'_>) {
     fill_about(&mut about, record);
     emit.push(None, Body::SessionStarted(about));
     let config = record.info.as_ref().and_then(|info| info.config.as_ref());
-    let model = config.and_then(|config| config.model.as_ref());
-    if let Some(name) = model.and_then(|model| model.model_name.clone()) {
+    if let Some(name) = config.and_then(|config| config.model.as_ref()?.model_name.clone()) {
         // The client library's names are `provider/model`.
         let provider = name.split_once('/').map(|(provider, _)| provider.to_owned());
         let turn = TurnStarted { model: Some(name), provider, ..TurnStarted::default() };
         emit.push(None, Body::TurnStarted(turn));
     }
-    let places = [
-        config.and_then(|config| config.tools.as_ref()),
-        model.and_then(|model| model.tools.as_ref()),
-        model.and_then(|model| model.model_kwargs.as_ref()?.tools.as_ref()),
-    ];
-    emit.push(None, Body::ContextAdded(tools(places.into_iter().flatten().next())));
-}
-
-/// Returns what stands in the place of the tools: the messages are the whole conversation as sent, so where
-/// the file has no schema there is nothing more to know of the prompt.
-fn tools(schema: Option<&Tools>) -> ContextAdded {
-    let (content, reason) = match schema {
-        Some(Tools(schema)) => (schema.clone(), "the configuration of the run"),
-        None => (Json::of(&[(); 0]), "the file holds no tool schemas"),
-    };
-    ContextAdded {
-        kind: Some(ChunkKind::ToolSchema),
-        reason: Some(reason.to_owned()),
-        slot: Some("tools".to_owned()),
-        content: Some(content),
-        ..ContextAdded::default()
-    }
+    tools::map(record, emit);
 }
 
 fn fill_about(about: &mut SessionStarted, record: &Record) {
@@ -186,22 +165,9 @@ fn map_end(info: &Info, emit: &mut Emit<'_>) {
         ..Ended::default()
     };
     if let Some(stats) = &info.model_stats {
-        note(&mut ended.other, "api_calls", stats.api_calls);
-        // From 2.0 on each response carries its own cost; the sum beside them would be counted twice.
-        if !info.is_from_2() {
-            let cost = emit::dollars(stats.instance_cost.as_deref()).map(|cost| cost.to_string());
-            note(&mut ended.other, "reported_cost_usd", cost);
-        }
+        emit::note_stats(&mut ended, stats);
     }
-    if let Some(patch) = said(info.submission.clone()) {
-        let artifact = ArtifactProduced {
-            kind: Some("patch".to_owned()),
-            text: Some(patch),
-            ..ArtifactProduced::default()
-        };
-        emit.push(None, Body::ArtifactProduced(artifact));
-    }
-    emit.push(None, Body::SessionEnded(ended));
+    emit.end(info.submission.clone(), ended);
 }
 
 /// Returns what an exit status means; it is the name of the exception that ended the agent.

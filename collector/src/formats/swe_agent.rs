@@ -1,25 +1,29 @@
 //! SWE-agent trajectories: one JSON document with `history` (the conversation) and `trajectory` (the steps).
 //!
 //! Both tell the same story. Steps give responses, calls and results; of the history only the system prompt,
-//! the demonstrations and the task are taken. Demonstration files have no steps: there the history gives all.
+//! the demonstrations and the task are taken. Demonstration files have no steps, and before 1.0 the steps do
+//! not hold the results as the model was sent them: there the history gives all.
 //! No row can tell which kind of file it is from, and which of the history's messages is the task, so
 //! `describe` finds both out and leaves them in the source's `about` (see [`Reading`]).
+//!
+//! From 1.0 on a step also holds the list of messages that was sent, in which old results may be elided and
+//! refused answers stand; see [`sent`].
 
 mod history;
 mod reading;
+mod sent;
 mod steps;
 mod wire;
 
 use std::path::Path;
 
-use agent_core::{ArtifactProduced, Body, EndReason, Ended, Status, TurnStarted};
+use agent_core::{Body, EndReason, Ended, Json, Status, TurnStarted};
 use memchr::memmem;
-use store::{Mapped, Mapper, Row, Source};
+use store::{ApiShape, Mapped, Mapper, Row, Source};
 
-use self::reading::Reading;
-use self::wire::{HistoryMarks, Info, Marks, Record, ReplayConfig, StepMarks};
-use super::emit::{self, Emit, about_agent, note, said};
-use super::rows::read_line;
+use self::reading::{Reading, naming_rows};
+use self::wire::{AgentConfig, HistoryMarks, Info, Marks, Record, ReplayConfig, StepMarks};
+use super::emit::{self, Emit, about_agent, said};
 use super::{Described, DocumentShape, Format, Layout};
 use crate::document::{DocumentHead, HEADER};
 
@@ -45,12 +49,12 @@ impl Format for SweAgent {
         let mut naming: Vec<&[u8]> = Vec::new();
         let parsed = DocumentHead::read(head, &SHAPE);
         if let Some(parsed) = &parsed {
-            if let Ok(record) = serde_json::from_slice::<Record>(&parsed.header) {
-                fill_about(&mut about, &record);
+            let record = serde_json::from_slice::<Record>(&parsed.header).ok();
+            if let Some(record) = &record {
+                fill_about(&mut about, record);
             }
-            let reading = Reading::of(parsed);
-            naming = reading.naming_rows(parsed, head);
-            reading.leave_in(&mut about);
+            Reading::of(parsed, record.as_ref()).leave_in(&mut about);
+            naming = naming_rows(parsed, head);
         }
         Described { session: emit::session_name(NAME, naming.into_iter()), about }
     }
@@ -73,16 +77,15 @@ impl Mapper for SweAgent {
     }
 
     fn version(&self) -> u32 {
-        1
+        2
+    }
+
+    fn api_shape(&self) -> ApiShape {
+        ApiShape::ChatCompletions
     }
 
     fn map(&self, source: &Source, row: Row<'_>, out: &mut Mapped) {
-        let mut emit = Emit::new(source, row, &SHAPE, out);
-        let unread = read_line::<Record>(row.bytes, |record, _| map_record(&record, &mut emit));
-        if emit.is_empty() && unread.is_empty() {
-            emit.keep("swe_agent.unknown");
-        }
-        emit.unread().extend(unread);
+        emit::map_row(source, row, &SHAPE, "swe_agent.unknown", out, map_record);
     }
 }
 
@@ -104,10 +107,24 @@ fn map_header(record: &Record, emit: &mut Emit<'_>) {
     fill_about(&mut about, record);
     emit.push(None, Body::SessionStarted(about));
     let config = record.replay_config.as_deref().and_then(ReplayConfig::read);
-    let model = config.and_then(|config| config.agent?.model?.name);
-    if let Some(name) = said(model) {
+    let agent = config.and_then(|config| config.agent);
+    let sends_tools = sends_tools(record, agent.as_ref());
+    if let Some(name) = said(agent.and_then(|agent| agent.model?.name)) {
         emit.push(None, Body::TurnStarted(TurnStarted { model: Some(name), ..TurnStarted::default() }));
     }
+    // Where it does send tools the file lacks their schemas, and says nothing in their place.
+    if sends_tools == Some(false) {
+        emit.tools(Json::of(&[(); 0]), "this agent sends no tools: its actions stand in the text");
+    }
+}
+
+/// Says whether tool schemas are sent to the model, where the header tells: before 1.0 they never were, and
+/// since then it depends on how the answers are parsed.
+fn sends_tools(record: &Record, agent: Option<&AgentConfig>) -> Option<bool> {
+    let parser = agent.and_then(|agent| agent.tools.as_ref()?.parse_function.as_ref()?.name.as_deref());
+    let stats = record.info.as_ref().and_then(|info| info.model_stats.as_ref());
+    let is_old = || stats.is_some_and(|stats| stats.total_cost.is_some());
+    parser.map(|parser| parser == "function_calling").or_else(|| is_old().then_some(false))
 }
 
 fn fill_about(about: &mut agent_core::SessionStarted, record: &Record) {
@@ -128,21 +145,9 @@ fn map_end(info: &Info, emit: &mut Emit<'_>) {
     };
     // The steps carry neither tokens nor cost: these sums are all that the file tells.
     if let Some(stats) = &info.model_stats {
-        let cost = emit::dollars(stats.instance_cost.as_deref()).map(|cost| cost.to_string());
-        note(&mut ended.other, "reported_cost_usd", cost);
-        note(&mut ended.other, "tokens_sent", stats.tokens_sent);
-        note(&mut ended.other, "tokens_received", stats.tokens_received);
-        note(&mut ended.other, "api_calls", stats.api_calls);
+        emit::note_stats(&mut ended, stats);
     }
-    if let Some(patch) = said(info.submission.clone()) {
-        let artifact = ArtifactProduced {
-            kind: Some("patch".to_owned()),
-            text: Some(patch),
-            ..ArtifactProduced::default()
-        };
-        emit.push(None, Body::ArtifactProduced(artifact));
-    }
-    emit.push(None, Body::SessionEnded(ended));
+    emit.end(info.submission.clone(), ended);
 }
 
 /// Returns what an exit status means. `submitted (exit_cost)` is a patch taken from an agent that ran out of
@@ -153,7 +158,7 @@ fn end_of(word: &str) -> (Status, EndReason) {
         "submitted" => (Status::Completed, EndReason::Done),
         "skipped" => (Status::Cancelled, EndReason::Stopped),
         _ if word.contains("cost") => (Status::Failed, EndReason::Budget),
-        _ if word.contains("time") => (Status::Failed, EndReason::Timeout),
+        _ if word.contains("_time") => (Status::Failed, EndReason::Timeout),
         _ => (Status::Failed, EndReason::Failure),
     }
 }

@@ -14,16 +14,23 @@ stats = info.get("model_stats", {})
 asked = [message for message in history if message["role"] == "user" and not message.get("is_demo")]
 answers = [message for message in history if message["role"] == "assistant" and not message.get("is_demo")]
 
-if steps is None:
+if steps is None or "messages" not in steps[0]:
     responses = calls = len(answers)
-    results = [message["content"] for message in history if message["role"] == "tool"]
-    names = [message["tool_calls"][0]["function"]["name"] for message in answers]
+    # The first message of the user is the task; what a submission gave stands only in its step.
+    results = [message["content"] for message in asked[1:]]
+    results += [message["content"] for message in history if message["role"] == "tool"]
+    results += [step["observation"] for step in steps or [] if step["action"].startswith("submit")]
+    names = [
+        message["tool_calls"][0]["function"]["name"] if "tool_calls" in message else message["action"].split()[0]
+        for message in answers
+    ]
     response_chars = sum(len(message["content"]) for message in answers)
     milliseconds = 0
 else:
     responses, calls = len(steps), sum(1 for step in steps if step["action"].strip())
-    results = [step["observation"] for step in steps]
-    names = [step["action"].split()[0] for step in steps]
+    # In 1.0 a step holds the conversation after it: its last two messages are the answer and the result as sent.
+    results = [step["messages"][-1]["content"] for step in steps]
+    names = [step["messages"][-2]["tool_calls"][0]["function"]["name"] for step in steps]
     response_chars = sum(len(step["response"]) for step in steps)
     milliseconds = sum(int(step.get("execution_time", 0) * 1000 + Decimal("0.5")) for step in steps)
 
@@ -41,9 +48,10 @@ print(
             "demonstrations": sum(1 for message in history if message.get("is_demo")),
             "exit": info.get("exit_status"),
             "patch_chars": len(info.get("submission") or ""),
-            "picousd": int(Decimal(stats["instance_cost"]) * 10**12) if stats else None,
-            "tokens_sent": stats.get("tokens_sent"),
-            "tokens_received": stats.get("tokens_received"),
+            # A replay counts nothing, which is not the same as zero.
+            "picousd": int(Decimal(stats.get("instance_cost", 0)) * 10**12) or None,
+            "tokens_sent": stats.get("tokens_sent") or None,
+            "tokens_received": stats.get("tokens_received") or None,
         }
     )
 )

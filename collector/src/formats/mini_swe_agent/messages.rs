@@ -1,14 +1,14 @@
 //! What one message of the conversation means.
 
 use agent_core::{
-    Block, Body, ChunkKind, ContextAdded, ErrorInfo, Json, ModelResponded, Origin, ToolCalled, ToolEnded,
-    ToolStatus, Usage, UsageQuality, UserInterrupted, UserMessaged,
+    Block, Body, ChunkKind, ContextCompacted, ErrorInfo, Json, ModelResponded, Origin, ToolCalled, ToolEnded,
+    ToolStatus, UserInterrupted, UserMessaged,
 };
 use serde_json::value::RawValue;
 
-use super::super::chat::{Function, arguments, text_of, usage_of};
+use super::super::chat::{Call, ToolCall, arguments, text_of, usage_of};
 use super::super::emit::{Emit, call_id, dollars, object_of, said, unix_seconds};
-use super::wire::{Extra, Item, Message, Response};
+use super::wire::{Action, Extra, Item, Message, Response};
 
 /// The one tool that the agent has.
 const TOOL: &str = "bash";
@@ -18,14 +18,6 @@ const TASK_INDEX: u64 = 1;
 
 /// What the agent writes for an action that it did not run because one before it ended the round.
 const NOT_EXECUTED: &str = "action was not executed";
-
-/// A call that a response asks for.
-struct Call {
-    /// The provider's id, where there is one.
-    native_id: Option<String>,
-    name: String,
-    input: Option<Json>,
-}
 
 pub(super) fn map(message: &Message, emit: &mut Emit<'_>) {
     let extra = message.extra.as_ref();
@@ -49,13 +41,8 @@ pub(super) fn map(message: &Message, emit: &mut Emit<'_>) {
 }
 
 fn system(message: &Message, emit: &mut Emit<'_>) {
-    let context = ContextAdded {
-        kind: Some(ChunkKind::System),
-        slot: Some("system".to_owned()),
-        content: message.content.as_deref().map(Json::copy),
-        ..ContextAdded::default()
-    };
-    emit.push(None, Body::ContextAdded(context));
+    let content = message.content.as_deref().map(Json::copy);
+    emit.context(ChunkKind::System, None, Some("system"), content);
 }
 
 fn assistant(message: &Message, emit: &mut Emit<'_>) {
@@ -66,41 +53,40 @@ fn assistant(message: &Message, emit: &mut Emit<'_>) {
     if let Some(reasoning) = said(message.reasoning_content.clone()) {
         answer.content.push(Block::Reasoning { text: reasoning, hidden: false });
     }
-    let calls = calls_of(message, &text);
+    let calls = calls_of(message, &text, emit.index);
     if !text.is_empty() {
         answer.content.push(Block::Text { text });
     }
-    respond(answer, calls, emit);
+    emit.respond(answer, calls);
 }
 
 /// Returns the calls of a message: as tool calls, as parsed actions, or (1.x) as the one block of commands.
-fn calls_of(message: &Message, text: &str) -> Vec<Call> {
+fn calls_of(message: &Message, text: &str, index: u64) -> Vec<Call> {
     if let Some(calls) = message.tool_calls.as_ref().filter(|calls| !calls.is_empty()) {
-        let name_of = |function: Option<&Function>| function.and_then(|it| it.name.clone());
-        return calls
-            .iter()
-            .map(|call| Call {
-                native_id: said(call.id.clone()),
-                name: name_of(call.function.as_ref()).unwrap_or_else(|| TOOL.to_owned()),
-                input: call.function.as_ref().and_then(|function| function.input()),
-            })
-            .collect();
+        let call = |(nth, call): (usize, &ToolCall)| call.call(|| call_id(index, nth), || TOOL.to_owned());
+        return calls.iter().enumerate().map(call).collect();
     }
     if let Some(actions) = message.extra.as_ref().and_then(|extra| extra.actions.as_ref()) {
-        return actions
-            .iter()
-            .map(|action| Call {
-                native_id: said(action.tool_call_id.clone()),
-                name: TOOL.to_owned(),
-                input: action.command.as_deref().map(|command| object_of("command", command)),
-            })
-            .collect();
+        return actions.iter().enumerate().map(|(nth, action)| action_call(action, index, nth)).collect();
     }
-    only_action(text).map(shell_call).into_iter().collect()
+    let command = |command| Call::in_text(call_id(index, 0), TOOL.to_owned(), Some(command_of(command)));
+    only_action(text).map(command).into_iter().collect()
 }
 
-fn shell_call(command: &str) -> Call {
-    Call { native_id: None, name: TOOL.to_owned(), input: Some(object_of("command", command)) }
+/// Returns the call that an action is; one without an id was found in the text.
+fn action_call(action: &Action, index: u64, nth: usize) -> Call {
+    let (name, input) = (TOOL.to_owned(), action.command.as_deref().map(command_of));
+    match said(action.tool_call_id.clone()) {
+        None => Call::in_text(call_id(index, nth), name, input),
+        native_id @ Some(_) => {
+            let call_id = native_id.clone().unwrap_or_default();
+            Call { native_id, call: ToolCalled { call_id, name, input, ..ToolCalled::default() } }
+        }
+    }
+}
+
+fn command_of(command: &str) -> Json {
+    object_of("command", command)
 }
 
 /// Returns the command in the text when it holds exactly one block of commands; the agent refuses any other
@@ -148,38 +134,6 @@ fn take_usage(answer: &mut ModelResponded, usage: Option<&RawValue>, emit: &mut 
     answer.usage_raw = serde_json::from_str(raw.get()).ok();
 }
 
-/// Adds the response and its calls.
-fn respond(mut answer: ModelResponded, calls: Vec<Call>, emit: &mut Emit<'_>) {
-    let index = emit.index;
-    let ids: Vec<String> = calls
-        .iter()
-        .enumerate()
-        .map(|(nth, call)| call.native_id.clone().unwrap_or_else(|| call_id(index, nth)))
-        .collect();
-    for (call, id) in calls.iter().zip(&ids) {
-        answer.content.push(Block::ToolUse { call_id: id.clone(), name: call.name.clone() });
-    }
-    answer.last_piece = true;
-    answer.usage_quality = Some(quality(&answer.usage, answer.finish_reason.as_deref()));
-    emit.push(answer.response_id.clone(), Body::ModelResponded(answer));
-    called(calls, ids, emit);
-}
-
-fn called(calls: Vec<Call>, ids: Vec<String>, emit: &mut Emit<'_>) {
-    for (call, call_id) in calls.into_iter().zip(ids) {
-        let Call { native_id, name, input } = call;
-        emit.push(native_id, Body::ToolCalled(ToolCalled { call_id, name, input, ..ToolCalled::default() }));
-    }
-}
-
-fn quality(usage: &Usage, finish_reason: Option<&str>) -> UsageQuality {
-    match (usage.is_empty(), finish_reason) {
-        (true, _) => UsageQuality::Missing,
-        (false, Some(_)) => UsageQuality::Final,
-        (false, None) => UsageQuality::Partial,
-    }
-}
-
 /// Maps a message that is a whole response of the responses API.
 fn whole_response(message: &Message, emit: &mut Emit<'_>) {
     let mut answer = ModelResponded {
@@ -191,7 +145,7 @@ fn whole_response(message: &Message, emit: &mut Emit<'_>) {
     };
     take_usage(&mut answer, message.usage.as_deref(), emit);
     let calls = take_items(&mut answer, message.output.as_deref(), emit);
-    respond(answer, calls, emit);
+    emit.respond(answer, calls);
 }
 
 /// Puts the items of a response of the responses API into `answer` and returns its calls.
@@ -212,11 +166,16 @@ fn take_items(answer: &mut ModelResponded, output: Option<&RawValue>, emit: &mut
                 let hidden = text.is_empty();
                 answer.content.push(Block::Reasoning { text, hidden });
             }
-            "function_call" => calls.push(Call {
-                native_id: said(item.call_id),
-                name: item.name.unwrap_or_else(|| TOOL.to_owned()),
-                input: item.arguments.as_deref().map(arguments),
-            }),
+            "function_call" => {
+                let native_id = said(item.call_id);
+                let call = ToolCalled {
+                    call_id: native_id.clone().unwrap_or_else(|| call_id(emit.index, calls.len())),
+                    name: item.name.unwrap_or_else(|| TOOL.to_owned()),
+                    input: item.arguments.as_deref().map(arguments),
+                    ..ToolCalled::default()
+                };
+                calls.push(Call { native_id, call });
+            }
             // The row stays in reach; a kind of item that is not known is named in its place.
             other => answer.content.push(Block::other(&object_of("type", other))),
         }
@@ -234,10 +193,8 @@ fn user(message: &Message, emit: &mut Emit<'_>) {
     }
     if extra.is_some_and(|extra| extra.actions.is_some()) {
         said_by(Origin::Command, text, emit);
-        let calls = calls_of(message, "");
-        let index = emit.index;
-        let ids = (0..calls.len()).map(|nth| call_id(index, nth)).collect();
-        return called(calls, ids, emit);
+        let calls = calls_of(message, "", emit.index);
+        return emit.called(calls);
     }
     if let Some(interrupt) = extra.and_then(|extra| extra.interrupt_type.as_deref()) {
         return interrupted(interrupt, text, emit);
@@ -255,8 +212,11 @@ fn user(message: &Message, emit: &mut Emit<'_>) {
     result(None, message.content.as_deref(), extra, emit);
 }
 
-/// Maps the response that the agent could not read and kept only beside its complaint: it was paid for.
+/// Maps the response that the agent could not read and kept only beside its complaint: it was paid for, but
+/// the model is not shown it again.
 fn refused_response(response: &Response, extra: Option<&Extra>, emit: &mut Emit<'_>) {
+    let step = emit.index.to_string();
+    emit.name_step(step.clone());
     let mut answer = answer_of(response, emit);
     answer.reported_cost_usd = extra.and_then(|extra| dollars(extra.cost.as_deref()));
     take_items(&mut answer, response.output.as_deref(), emit);
@@ -265,7 +225,9 @@ fn refused_response(response: &Response, extra: Option<&Extra>, emit: &mut Emit<
     if let Some(text) = said(Some(text_of(content))) {
         answer.content.push(Block::Text { text });
     }
-    respond(answer, Vec::new(), emit);
+    emit.respond(answer, Vec::new());
+    let taken_back = ContextCompacted { dropped_steps: Some(vec![step]), ..ContextCompacted::default() };
+    emit.push(None, Body::ContextCompacted(taken_back));
 }
 
 fn interrupted(interrupt: &str, text: String, emit: &mut Emit<'_>) {
@@ -305,6 +267,7 @@ fn result(native_id: Option<String>, content: Option<&RawValue>, extra: Option<&
         output: content.map(Json::copy),
         error,
         exit_code,
+        in_text: native_id.is_none(),
         ..ToolEnded::default()
     };
     emit.push(native_id, Body::ToolEnded(ended));

@@ -1,9 +1,7 @@
-use std::io::{self, Cursor};
-
-use agent_core::{Event, Timestamp};
+use agent_core::Timestamp;
 
 use super::*;
-use crate::document::read_document;
+use crate::formats::emit::testing;
 
 /// A run of 2.x: two calls in one answer, one of them not run, a complaint that cost an answer, an end.
 const SECOND: &str = r#"{"info":{"model_stats":{"instance_cost":0.3,"api_calls":2},"config":{"model":{"model_name":"deepseek/deepseek-chat","tools":[{"name":"bash"}]},"environment":{"cwd":"/testbed"}},"mini_version":"2.2.7","exit_status":"LimitsExceeded","submission":""},
@@ -25,49 +23,13 @@ const FIRST: &str = r#"[{"role":"system","content":"S"},{"role":"user","content"
 {"role":"assistant","content":"```bash\nsleep 9\n```"},{"role":"user","content":"The last command <command>sleep 9</command> timed out and has been killed."},
 {"role":"assistant","content":"```bash\necho DONE\n```"},{"role":"user","content":"diff"}]"#;
 
-fn source(text: &str) -> Source {
-    let Described { session, about } = MiniSweAgent.describe(Path::new("x.traj.json"), text.as_bytes());
-    Source {
-        format: NAME.to_owned(),
-        path: String::new(),
-        session,
-        about,
-        first_row: String::new(),
-        is_document: true,
-    }
-}
-
-fn rows(text: &str) -> Vec<(u64, Vec<u8>)> {
-    let mut rows = Vec::new();
-    read_document(&mut Cursor::new(text), &SHAPE, &mut |number, bytes| {
-        rows.push((number, bytes.to_vec()));
-        Ok::<(), io::Error>(())
-    })
-    .unwrap();
-    rows
-}
-
-fn events(text: &str) -> Vec<Event> {
-    let source = source(text);
-    let mut out = Mapped::default();
-    for (number, bytes) in rows(text) {
-        MiniSweAgent.map(&source, Row { number, bytes: &bytes }, &mut out);
-    }
-    assert_eq!(out.unread, []);
-    out.events
-}
-
-fn check(text: &str, expected: &[&str]) {
-    let shown: Vec<String> = events(text)
-        .iter()
-        .map(|event| format!("{} {}", event.body.name(), event.body.data().get()))
-        .collect();
-    assert_eq!(shown, expected, "{}", shown.join("\n"));
-}
+/// What is told of a run that offers no tools.
+const NO_TOOLS: &str = r#"context.added {"kind":"tool_schema","reason":"this agent sends no tools: its commands stand in the text","slot":"tools","content":[]}"#;
 
 #[test]
 fn a_run_of_2_x() {
-    check(
+    testing::check(
+        &MiniSweAgent,
         SECOND,
         &[
             r#"session.started {"agent":"mini-swe-agent","agent_version":"2.2.7","title":"a__b-1","cwd":"/testbed"}"#,
@@ -81,14 +43,18 @@ fn a_run_of_2_x() {
             r#"tool.ended {"call_id":"c1","status":"failed","output":"<returncode>2</returncode>","exit_code":2}"#,
             r#"tool.ended {"call_id":"c2","status":"rejected","output":"-","error":{"message":"action was not executed"},"exit_code":-1}"#,
             r#"model.responded {"response_id":"r2","content":[{"type":"text","text":"Done?"}],"finish_reason":"stop","usage":{"uncached_input":20,"output":1},"usage_quality":"final","usage_raw":{"completion_tokens":1,"prompt_tokens":20},"last_piece":true,"reported_cost_usd":"0.00001"}"#,
+            r#"context.compacted {"dropped_steps":["5"]}"#,
             r#"user.messaged {"origin":"injected","text":"No tool calls found."}"#,
             r#"user.interrupted {}"#,
             r#"user.messaged {"origin":"injected","text":"Interrupted by user: stop"}"#,
             r#"mini_swe_agent.exit {}"#,
-            r#"session.ended {"status":"failed","end_reason":"budget","detail":"LimitsExceeded","api_calls":2}"#,
+            r#"session.ended {"status":"failed","end_reason":"budget","detail":"LimitsExceeded","reported_cost_usd":"0.30","api_calls":2}"#,
         ],
     );
-    let answer = events(SECOND).into_iter().find(|event| event.fact.as_deref() == Some("r1")).unwrap();
+    let answer = testing::events(&MiniSweAgent, SECOND)
+        .into_iter()
+        .find(|event| event.fact.as_deref() == Some("r1"))
+        .unwrap();
     assert_eq!(answer.ts, Some(Timestamp::from_micros(1_776_066_176_603_945)));
 }
 
@@ -104,22 +70,24 @@ fn a_run_of_1_x() {
             r#"model.responded {{"content":[{{"type":"text","text":"{text}"}}{call}],"usage_quality":"missing","last_piece":true}}"#
         )
     };
-    check(
+    testing::check(
+        &MiniSweAgent,
         FIRST,
         &[
+            NO_TOOLS,
             r#"context.added {"kind":"system","slot":"system","content":"S"}"#,
             r#"user.messaged {"origin":"human","text":"T"}"#,
             &answer(r"Run:\n\n```mswea_bash_command\nls\n```", "2.0"),
-            r#"tool.called {"call_id":"2.0","name":"bash","input":{"command":"ls"}}"#,
-            r#"tool.ended {"call_id":"2.0","status":"succeeded","output":"<returncode>0</returncode>\n<output>\nx\n</output>","exit_code":0}"#,
+            r#"tool.called {"call_id":"2.0","name":"bash","input":{"command":"ls"},"in_text":true}"#,
+            r#"tool.ended {"call_id":"2.0","status":"succeeded","output":"<returncode>0</returncode>\n<output>\nx\n</output>","exit_code":0,"in_text":true}"#,
             &answer(r"```bash\na\n```\n```bash\nb\n```", ""),
             r#"user.messaged {"origin":"injected","text":"Please always provide EXACTLY ONE action in triple backticks, found 2 actions."}"#,
             &answer(r"```bash\nsleep 9\n```", "6.0"),
-            r#"tool.called {"call_id":"6.0","name":"bash","input":{"command":"sleep 9"}}"#,
-            r#"tool.ended {"call_id":"6.0","status":"failed","output":"The last command <command>sleep 9</command> timed out and has been killed."}"#,
+            r#"tool.called {"call_id":"6.0","name":"bash","input":{"command":"sleep 9"},"in_text":true}"#,
+            r#"tool.ended {"call_id":"6.0","status":"failed","output":"The last command <command>sleep 9</command> timed out and has been killed.","in_text":true}"#,
             &answer(r"```bash\necho DONE\n```", "8.0"),
-            r#"tool.called {"call_id":"8.0","name":"bash","input":{"command":"echo DONE"}}"#,
-            r#"tool.ended {"call_id":"8.0","status":"unknown","output":"diff"}"#,
+            r#"tool.called {"call_id":"8.0","name":"bash","input":{"command":"echo DONE"},"in_text":true}"#,
+            r#"tool.ended {"call_id":"8.0","status":"unknown","output":"diff","in_text":true}"#,
         ],
     );
 }
@@ -130,29 +98,66 @@ fn a_run_over_the_responses_api() {
         {"role":"user","content":[{"type":"input_text","text":"T"}]},
         {"object":"response","id":"r1","model":"m","status":"completed","output":[{"type":"reasoning","summary":[]},{"type":"message","content":[{"type":"output_text","text":"Hi"}]},{"type":"function_call","call_id":"c1","name":"bash","arguments":"{\"command\":\"ls\"}"}],"usage":{"input_tokens":5,"output_tokens":2},"extra":{"actions":[],"cost":0.25}},
         {"type":"function_call_output","call_id":"c1","output":"x","extra":{"returncode":0}}],"trajectory_format":"mini-swe-agent-1"}"#;
-    check(
+    testing::check(
+        &MiniSweAgent,
         text,
         &[
             r#"session.started {"agent":"mini-swe-agent","agent_version":"2.0.0"}"#,
-            r#"context.added {"kind":"tool_schema","reason":"the file holds no tool schemas","slot":"tools","content":[]}"#,
             r#"user.messaged {"origin":"human","text":"T"}"#,
             r#"model.responded {"model":"m","response_id":"r1","content":[{"type":"reasoning","text":"","hidden":true},{"type":"text","text":"Hi"},{"type":"tool_use","call_id":"c1","name":"bash"}],"finish_reason":"completed","usage":{"uncached_input":5,"output":2},"usage_quality":"final","usage_raw":{"input_tokens":5,"output_tokens":2},"last_piece":true,"reported_cost_usd":"0.25"}"#,
             r#"tool.called {"call_id":"c1","name":"bash","input":{"command":"ls"}}"#,
             r#"tool.ended {"call_id":"c1","status":"succeeded","output":"x","exit_code":0}"#,
             r#"artifact.produced {"kind":"patch","text":"diff"}"#,
-            r#"session.ended {"status":"completed","end_reason":"done","detail":"Submitted","api_calls":1}"#,
+            r#"session.ended {"status":"completed","end_reason":"done","detail":"Submitted","reported_cost_usd":"0.25","api_calls":1}"#,
         ],
     );
 }
 
 #[test]
-fn only_1_x_tells_the_cost_at_the_end() {
-    for (version, cost) in [("1.14.0", Some("0.30")), ("2.0.0", None), ("10.1", None)] {
-        let text = SECOND.replace("2.2.7", version);
-        let Body::SessionEnded(ended) = events(&text).pop().unwrap().body else {
-            panic!("the last is the end")
-        };
-        assert_eq!(ended.other.get("reported_cost_usd").and_then(|cost| cost.as_str()), cost, "{version}");
+fn what_is_offered_to_the_model_follows_from_the_version_and_the_model() {
+    let bash = |schema: &str| {
+        format!(
+            r#"context.added {{"kind":"tool_schema","reason":"what this version of the agent sends with each request","slot":"tools","content":[{schema}]}}"#
+        )
+    };
+    let parameters = r#""parameters":{"properties":{"command":{"description":"The bash command to execute","type":"string"}},"required":["command"],"type":"object"}"#;
+    let function = format!(r#""description":"Execute a bash command","name":"bash",{parameters}"#);
+    let wrapped = bash(&format!(r#"{{"function":{{{function}}},"type":"function"}}"#));
+    let flat = bash(&format!(r#"{{{function},"type":"function"}}"#));
+    let models = "minisweagent.models";
+    for (version, format, model, offered) in [
+        ("1.14.0", "mini-swe-agent-1", "", Some(NO_TOOLS)),
+        ("", "mini-swe-agent-1", "", Some(NO_TOOLS)),
+        ("", "mini-swe-agent-1.1", "", None),
+        ("2.2.7", "mini-swe-agent-1.1", "", None),
+        ("2.2.7", "mini-swe-agent-1.1", "my.own.Model", None),
+        ("2.2.7", "mini-swe-agent-1.1", &format!("{models}.litellm_model.LitellmModel"), Some(&wrapped)),
+        ("10.1", "mini-swe-agent-1.1", &format!("{models}.litellm_response_model.M"), Some(&flat)),
+        ("2.2.7", "mini-swe-agent-1.1", &format!("{models}.litellm_textbased_model.M"), Some(NO_TOOLS)),
+    ] {
+        let text = format!(
+            r#"{{"info":{{"mini_version":"{version}","model_stats":{{}},"config":{{"model_type":"{model}"}}}},"messages":[],"trajectory_format":"{format}"}}"#
+        );
+        let shown: Vec<String> = testing::events(&MiniSweAgent, &text)
+            .iter()
+            .filter(|event| event.body.name() == "context.added")
+            .map(|event| format!("context.added {}", event.body.data().get()))
+            .collect();
+        assert_eq!(shown.first().map(String::as_str), offered, "{version} {model}");
+    }
+}
+
+#[test]
+fn a_cost_of_zero_is_no_cost() {
+    let text = SECOND.replace("\"instance_cost\":0.3", "\"instance_cost\":0.0").replace("0.0004739", "0.0");
+    for event in testing::events(&MiniSweAgent, &text) {
+        match event.body {
+            Body::SessionEnded(ended) => assert_eq!(ended.reported_cost_usd, None),
+            Body::ModelResponded(answer) if answer.response_id.as_deref() == Some("r1") => {
+                assert_eq!(answer.reported_cost_usd, None);
+            }
+            _ => {}
+        }
     }
 }
 
@@ -178,31 +183,29 @@ fn known_by_what_is_in_it() {
 #[test]
 fn a_longer_copy_is_the_same_session_and_another_run_is_not() {
     let grown = SECOND.replace("LimitsExceeded", "").replace("\"api_calls\":2", "\"api_calls\":12345");
-    assert_eq!(source(SECOND).session, source(&grown).session);
+    assert_eq!(
+        testing::source(&MiniSweAgent, SECOND).session,
+        testing::source(&MiniSweAgent, &grown).session
+    );
     let shorter = &SECOND[..SECOND.find("{\"role\":\"exit\"").unwrap()];
-    assert_eq!(source(SECOND).session, source(shorter).session);
-    assert_ne!(source(SECOND).session, source(&SECOND.replace("1776066176", "1776066177")).session);
+    assert_eq!(
+        testing::source(&MiniSweAgent, SECOND).session,
+        testing::source(&MiniSweAgent, shorter).session
+    );
+    assert_ne!(
+        testing::source(&MiniSweAgent, SECOND).session,
+        testing::source(&MiniSweAgent, &SECOND.replace("1776066176", "1776066177")).session
+    );
 }
 
 #[test]
 fn rows_mean_the_same_in_any_order() {
-    let source = source(SECOND);
-    let map = |(number, bytes): &(u64, Vec<u8>)| {
-        let mut out = Mapped::default();
-        MiniSweAgent.map(&source, Row { number: *number, bytes }, &mut out);
-        out.events
-    };
-    let forwards: Vec<Event> = rows(SECOND).iter().flat_map(map).collect();
-    let mut backwards: Vec<_> = rows(SECOND).iter().rev().map(map).collect();
-    backwards.reverse();
-    assert_eq!(forwards, backwards.concat());
-    let ids: std::collections::BTreeSet<_> = forwards.iter().map(|event| event.id).collect();
-    assert_eq!(ids.len(), forwards.len());
+    testing::check_any_order(&MiniSweAgent, SECOND);
 }
 
 #[test]
 fn what_is_no_message_is_named_or_kept() {
-    let source = source(SECOND);
+    let source = testing::source(&MiniSweAgent, SECOND);
     for (row, events, unread) in [
         (r#"{"messages":"text"}"#, 0, 1),
         (r#"{"messages":{"role":"odd"}}"#, 1, 0),

@@ -4,13 +4,16 @@ use agent_core::Json;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::super::chat::ToolCall;
+use super::super::chat::{ModelStats, ToolCall};
 
 /// One record: the header, a message, or the closing `info`.
 #[derive(Deserialize)]
 pub(super) struct Record {
-    #[serde(default, alias = "")]
+    #[serde(default)]
     pub(super) messages: Option<Message>,
+    /// A message of a document that is nothing but the list.
+    #[serde(default, rename = "")]
+    pub(super) in_list: Option<Message>,
     #[serde(default)]
     pub(super) info: Option<Info>,
     #[serde(default)]
@@ -22,7 +25,6 @@ pub(super) struct Record {
 /// A record that must be a message.
 #[derive(Deserialize)]
 pub(super) struct Element {
-    #[serde(alias = "")]
     pub(super) messages: Message,
 }
 
@@ -46,25 +48,19 @@ impl Info {
         self.model_stats.is_some() || self.mini_version.is_some()
     }
 
-    /// Says whether 2.0 or a later version wrote it.
-    pub(super) fn is_from_2(&self) -> bool {
-        let major = self.mini_version.as_deref().and_then(|version| version.split('.').next());
-        major.and_then(|major| major.parse::<u32>().ok()).is_some_and(|major| major >= 2)
+    /// Returns the first part of the version that wrote it.
+    pub(super) fn major_version(&self) -> Option<u32> {
+        self.mini_version.as_deref()?.split('.').next()?.parse().ok()
     }
-}
-
-#[derive(Deserialize)]
-pub(super) struct ModelStats {
-    #[serde(default)]
-    pub(super) instance_cost: Option<Box<RawValue>>,
-    #[serde(default)]
-    pub(super) api_calls: Option<u64>,
 }
 
 #[derive(Deserialize)]
 pub(super) struct Config {
     #[serde(default)]
     pub(super) model: Option<ModelConfig>,
+    /// The class of the model, with its module.
+    #[serde(default)]
+    pub(super) model_type: Option<String>,
     #[serde(default)]
     pub(super) environment: Option<Environment>,
     #[serde(default)]

@@ -1,52 +1,51 @@
 //! What one message of the history means.
 
-use agent_core::{
-    Block, Body, ChunkKind, ContextAdded, Json, ModelResponded, Origin, ToolCalled, ToolEnded, ToolStatus,
-    UsageQuality, UserMessaged,
-};
+use agent_core::{Block, Body, ChunkKind, Json, ModelResponded, Origin, ToolEnded, ToolStatus, UserMessaged};
 
-use super::super::chat::{ToolCall, text_of};
-use super::super::emit::{Emit, call_id, object_of, said};
+use super::super::chat::{Call, ToolCall, text_of};
+use super::super::emit::{Emit, call_id, object_of};
 use super::reading::Reading;
 use super::wire::Message;
 
 pub(super) fn map(message: &Message, reading: Reading, emit: &mut Emit<'_>) {
     let index = emit.index;
+    let content = || message.content.as_deref().map(Json::copy);
     if message.is_demo == Some(true) {
-        return context(ChunkKind::Insight, Some("demonstration"), None, message, emit);
+        return emit.context(ChunkKind::Insight, Some("demonstration"), None, content());
     }
     match message.role.as_deref() {
-        Some("system") => context(ChunkKind::System, None, Some("system"), message, emit),
+        Some("system") => emit.context(ChunkKind::System, None, Some("system"), content()),
         Some("user") if reading.is_task(index) => {
             let text = text_of(message.content.as_deref());
             let task = UserMessaged { origin: Some(Origin::Human), text, ..UserMessaged::default() };
             emit.push(None, Body::UserMessaged(task));
         }
-        Some("assistant") if reading.history_only => {
-            let text = text_of(message.content.as_deref());
-            respond(&[], &text, message.action.as_deref(), message.tool_calls.as_deref(), emit);
-        }
-        Some("user" | "tool") if reading.history_only => result(message, index, emit),
+        Some("assistant") if reading.history_tells && is_exit(message) => emit.keep("swe_agent.exit"),
+        Some("assistant") if reading.history_tells => respond(message, emit),
+        Some("user" | "tool") if reading.history_tells => result(message, index, emit),
         // The steps tell the same.
         _ => emit.keep("swe_agent.history"),
     }
 }
 
-fn context(
-    kind: ChunkKind,
-    reason: Option<&str>,
-    slot: Option<&str>,
-    message: &Message,
-    emit: &mut Emit<'_>,
-) {
-    let context = ContextAdded {
-        kind: Some(kind),
-        reason: reason.map(str::to_owned),
-        slot: slot.map(str::to_owned),
-        content: message.content.as_deref().map(Json::copy),
-        ..ContextAdded::default()
+/// Says whether no model answered, and the runtime noted that the agent ended.
+fn is_exit(message: &Message) -> bool {
+    message.action.as_deref().is_some_and(|action| action.starts_with("exit_"))
+}
+
+fn respond(message: &Message, emit: &mut Emit<'_>) {
+    let text = text_of(message.content.as_deref());
+    let calls = match message.tool_calls.as_deref() {
+        Some(calls @ [_, ..]) => {
+            let named = |(nth, call): (usize, &ToolCall)| {
+                let first_word = || first_word(message.action.as_deref());
+                call.call(|| call_id(emit.index, nth), first_word)
+            };
+            calls.iter().enumerate().map(named).collect()
+        }
+        _ => action_call(message.action.as_deref(), call_id(emit.index, 0)).into_iter().collect(),
     };
-    emit.push(None, Body::ContextAdded(context));
+    emit.respond(answer([], text), calls);
 }
 
 /// Maps a result. It names its calls, or answers the action of the message before it.
@@ -60,80 +59,33 @@ fn result(message: &Message, index: u64, emit: &mut Emit<'_>) {
         ..ToolEnded::default()
     };
     if native_ids.is_empty() {
-        return emit.push(None, Body::ToolEnded(ended(call_id(index.saturating_sub(1), 0))));
+        let ended = ToolEnded { in_text: true, ..ended(call_id(index.saturating_sub(1), 0)) };
+        return emit.push(None, Body::ToolEnded(ended));
     }
     for native_id in native_ids {
         emit.push(Some(native_id.clone()), Body::ToolEnded(ended(native_id)));
     }
 }
 
-/// Adds a response and its calls, and returns the id of its first call. No file tells usage or id.
-pub(super) fn respond(
-    reasoning: &[&str],
-    text: &str,
-    action: Option<&str>,
-    tool_calls: Option<&[ToolCall]>,
-    emit: &mut Emit<'_>,
-) -> Option<String> {
-    let calls = calls_of(action, tool_calls, emit.index);
+/// Returns a response. No file tells its usage or its id.
+pub(super) fn answer<'a>(reasoning: impl IntoIterator<Item = &'a str>, text: String) -> ModelResponded {
     let mut content: Vec<Block> = reasoning
-        .iter()
-        .map(|text| Block::Reasoning { text: (*text).to_owned(), hidden: text.is_empty() })
+        .into_iter()
+        .map(|text| Block::Reasoning { text: text.to_owned(), hidden: text.is_empty() })
         .collect();
     if !text.is_empty() {
-        content.push(Block::Text { text: text.to_owned() });
+        content.push(Block::Text { text });
     }
-    content.extend(
-        calls
-            .iter()
-            .map(|(_, call)| Block::ToolUse { call_id: call.call_id.clone(), name: call.name.clone() }),
-    );
-    let answer = ModelResponded {
-        content,
-        usage_quality: Some(UsageQuality::Missing),
-        last_piece: true,
-        ..ModelResponded::default()
-    };
-    emit.push(None, Body::ModelResponded(answer));
-    let first = calls.first().map(|(_, call)| call.call_id.clone());
-    for (native_id, call) in calls {
-        emit.push(native_id, Body::ToolCalled(call));
-    }
-    first
+    ModelResponded { content, ..ModelResponded::default() }
 }
 
-/// Returns the calls, each with its native id where it has one: the tool calls, else the action, whose first
-/// word is the command's name.
-fn calls_of(
-    action: Option<&str>,
-    tool_calls: Option<&[ToolCall]>,
-    index: u64,
-) -> Vec<(Option<String>, ToolCalled)> {
-    let action = action.unwrap_or("");
-    let first_word = || action.split_whitespace().next().unwrap_or_default().to_owned();
-    let tool_calls = tool_calls.unwrap_or(&[]);
-    if tool_calls.is_empty() {
-        if action.trim().is_empty() {
-            return Vec::new();
-        }
-        let call = ToolCalled {
-            call_id: call_id(index, 0),
-            name: first_word(),
-            input: Some(object_of("action", action)),
-            ..ToolCalled::default()
-        };
-        return vec![(None, call)];
-    }
-    let called = |(nth, call): (usize, &ToolCall)| {
-        let native_id = said(call.id.clone());
-        let function = call.function.as_ref();
-        let called = ToolCalled {
-            call_id: native_id.clone().unwrap_or_else(|| call_id(index, nth)),
-            name: function.and_then(|function| function.name.clone()).unwrap_or_else(first_word),
-            input: function.and_then(|function| function.input()),
-            ..ToolCalled::default()
-        };
-        (native_id, called)
-    };
-    tool_calls.iter().enumerate().map(called).collect()
+/// Returns the call that the action in an answer's text is.
+pub(super) fn action_call(action: Option<&str>, id: String) -> Option<Call> {
+    let action = action.filter(|action| !action.trim().is_empty())?;
+    Some(Call::in_text(id, first_word(Some(action)), Some(object_of("action", action))))
+}
+
+/// Returns the first word of an action, which is the command's name.
+pub(super) fn first_word(action: Option<&str>) -> String {
+    action.and_then(|action| action.split_whitespace().next()).unwrap_or_default().to_owned()
 }

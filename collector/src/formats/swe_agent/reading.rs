@@ -4,10 +4,11 @@ use agent_core::SessionStarted;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::wire::{Message, StepPrompt};
+use super::wire::{Message, Record, StepPrompt};
 use crate::document::DocumentHead;
 
-const HISTORY_ONLY: &str = "swe_agent_history_only";
+/// It keeps its first name, under which journals hold it.
+const HISTORY_TELLS: &str = "swe_agent_history_only";
 const TASK_INDEX: &str = "swe_agent_task_index";
 
 /// Where the task stands when the head does not show it: there is at most one demonstration in most files,
@@ -21,8 +22,9 @@ const NAMING_MESSAGES: usize = 3;
 /// `about`, where the mapper finds it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Reading {
-    /// Whether there are no steps, so that the history gives responses, calls and results.
-    pub(super) history_only: bool,
+    /// Whether the history gives responses, calls and results: there are no steps, or (before 1.0) steps that
+    /// do not hold what was sent, as the history does.
+    pub(super) history_tells: bool,
     /// Which message of the history is the task.
     pub(super) task_index: Option<u64>,
 }
@@ -38,25 +40,29 @@ struct StepRow {
 }
 
 impl Reading {
-    /// Finds out from a file's head. Every known writer puts the steps before the history, so a history with
-    /// no steps before it has none.
-    pub(super) fn of(head: &DocumentHead) -> Self {
-        let history_only = head.begun.iter().all(|(key, _)| *key != "trajectory");
+    /// Finds out from a file's head, whose header is `header`. Every known writer puts the steps before the
+    /// history, so a history with no steps before it has none, and `info` after it, so with that in the head
+    /// the history is whole.
+    pub(super) fn of(head: &DocumentHead, header: Option<&Record>) -> Self {
         let rows =
             |key: &'static str| head.elements.iter().filter(move |(of, _)| *of == key).map(|(_, row)| row);
         let in_history = first_users(
             rows("history").filter_map(|row| Some(serde_json::from_slice::<HistoryRow>(row).ok()?.history)),
         );
-        let sent_first = || {
-            let step: StepRow = serde_json::from_slice(rows("trajectory").next()?).ok()?;
-            first_users(step.trajectory.messages.or(step.trajectory.query)?.into_iter())
-        };
-        Self { history_only, task_index: in_history.or_else(sent_first) }
+        let first_step =
+            rows("trajectory").next().and_then(|row| serde_json::from_slice::<StepRow>(row).ok());
+        let history_is_whole = in_history.is_some() && header.is_some_and(|header| header.info.is_some());
+        let is_sparse = first_step.as_ref().is_some_and(|step| step.trajectory.is_sparse());
+        let sent_first = || first_users(first_step?.trajectory.messages_or_query()?.into_iter());
+        Self {
+            history_tells: !has_steps(head) || (is_sparse && history_is_whole),
+            task_index: in_history.or_else(sent_first),
+        }
     }
 
     /// Leaves it in `about`.
     pub(super) fn leave_in(self, about: &mut SessionStarted) {
-        about.other.insert(HISTORY_ONLY.to_owned(), Value::from(self.history_only));
+        about.other.insert(HISTORY_TELLS.to_owned(), Value::from(self.history_tells));
         if let Some(index) = self.task_index {
             about.other.insert(TASK_INDEX.to_owned(), Value::from(index));
         }
@@ -65,7 +71,7 @@ impl Reading {
     /// Finds it in `about`.
     pub(super) fn left_in(about: &SessionStarted) -> Self {
         Self {
-            history_only: about.other.get(HISTORY_ONLY).and_then(Value::as_bool).unwrap_or(false),
+            history_tells: about.other.get(HISTORY_TELLS).and_then(Value::as_bool).unwrap_or(false),
             task_index: about.other.get(TASK_INDEX).and_then(Value::as_u64),
         }
     }
@@ -74,19 +80,22 @@ impl Reading {
     pub(super) fn is_task(self, index: u64) -> bool {
         self.task_index.map_or(index <= USUAL_TASK_INDEX, |task| index == task)
     }
+}
 
-    /// Returns the rows whose bytes name the session: the first step, which holds the prompt or the time it
-    /// took, or the first messages. `bytes` is the head; a row that is longer names by its beginning.
-    pub(super) fn naming_rows<'a>(self, head: &'a DocumentHead, bytes: &'a [u8]) -> Vec<&'a [u8]> {
-        let key = if self.history_only { "history" } else { "trajectory" };
-        let count = if self.history_only { NAMING_MESSAGES } else { 1 };
-        let rows = head.elements.iter().filter(|(of, _)| *of == key).map(|(_, row)| row.as_slice());
-        let rows: Vec<_> = rows.take(count).collect();
-        if !rows.is_empty() {
-            return rows;
-        }
-        head.begun.iter().filter(|(of, _)| *of == key).map(|(_, at)| &bytes[*at..]).collect()
+fn has_steps(head: &DocumentHead) -> bool {
+    head.begun.iter().any(|(key, _)| *key == "trajectory")
+}
+
+/// Returns the rows whose bytes name the session: the first step, which holds the prompt or the time it
+/// took, or the first messages. `bytes` is the head; a row that is longer names by its beginning.
+pub(super) fn naming_rows<'a>(head: &'a DocumentHead, bytes: &'a [u8]) -> Vec<&'a [u8]> {
+    let (key, count) = if has_steps(head) { ("trajectory", 1) } else { ("history", NAMING_MESSAGES) };
+    let rows = head.elements.iter().filter(|(of, _)| *of == key).map(|(_, row)| row.as_slice());
+    let rows: Vec<_> = rows.take(count).collect();
+    if !rows.is_empty() {
+        return rows;
     }
+    head.begun.iter().filter(|(of, _)| *of == key).map(|(_, at)| &bytes[*at..]).collect()
 }
 
 fn first_users(messages: impl Iterator<Item = Message>) -> Option<u64> {

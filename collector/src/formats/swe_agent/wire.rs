@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::value::RawValue;
 
-use super::super::chat::ToolCall;
+use super::super::chat::{ModelStats, ToolCall};
 
 /// One record: the header, a message of the history, a step, or the closing `info`.
 #[derive(Deserialize)]
@@ -29,6 +29,9 @@ pub(super) struct Message {
     pub(super) content: Option<Box<RawValue>>,
     #[serde(default)]
     pub(super) is_demo: Option<bool>,
+    /// Why it is there: `observation`, `action`, ...
+    #[serde(default)]
+    pub(super) message_type: Option<String>,
     #[serde(default)]
     pub(super) action: Option<String>,
     #[serde(default)]
@@ -45,10 +48,15 @@ impl Message {
     }
 }
 
-/// One round of the agent. `messages` (once `query`), the list that was sent, is left in the row: it grows
-/// with each step, and all of it is in the history.
+/// One round of the agent.
 #[derive(Deserialize)]
 pub(super) struct Step {
+    /// The list that was sent for this step (from 1.1 on).
+    #[serde(default)]
+    pub(super) query: Option<Vec<Message>>,
+    /// The conversation after this step (in 1.0), as it is sent for the next.
+    #[serde(default)]
+    pub(super) messages: Option<Vec<Message>>,
     #[serde(default)]
     pub(super) action: Option<String>,
     #[serde(default)]
@@ -57,6 +65,9 @@ pub(super) struct Step {
     pub(super) response: Option<String>,
     #[serde(default)]
     pub(super) thought: Option<String>,
+    /// What the agent's tools said of themselves after the command ran.
+    #[serde(default)]
+    pub(super) state: Option<Box<RawValue>>,
     /// In seconds.
     #[serde(default)]
     pub(super) execution_time: Option<f64>,
@@ -73,13 +84,25 @@ pub(super) struct Thinking {
     pub(super) thinking: Option<String>,
 }
 
-/// The list that was sent for a step, which only `describe` reads.
+/// The list that stands in a step, as `describe` reads it.
 #[derive(Deserialize)]
 pub(super) struct StepPrompt {
     #[serde(default)]
     pub(super) messages: Option<Vec<Message>>,
     #[serde(default)]
     pub(super) query: Option<Vec<Message>>,
+}
+
+impl StepPrompt {
+    /// Says whether there is no list.
+    pub(super) fn is_sparse(&self) -> bool {
+        self.messages.is_none() && self.query.is_none()
+    }
+
+    /// Returns the list.
+    pub(super) fn messages_or_query(self) -> Option<Vec<Message>> {
+        self.messages.or(self.query)
+    }
 }
 
 #[derive(Deserialize)]
@@ -92,18 +115,6 @@ pub(super) struct Info {
     pub(super) model_stats: Option<ModelStats>,
     #[serde(default)]
     pub(super) swe_agent_version: Option<String>,
-}
-
-#[derive(Deserialize)]
-pub(super) struct ModelStats {
-    #[serde(default)]
-    pub(super) instance_cost: Option<Box<RawValue>>,
-    #[serde(default)]
-    pub(super) tokens_sent: Option<u64>,
-    #[serde(default)]
-    pub(super) tokens_received: Option<u64>,
-    #[serde(default)]
-    pub(super) api_calls: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -129,6 +140,21 @@ impl ReplayConfig {
 pub(super) struct AgentConfig {
     #[serde(default)]
     pub(super) model: Option<ModelConfig>,
+    #[serde(default)]
+    pub(super) tools: Option<ToolConfig>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct ToolConfig {
+    #[serde(default)]
+    pub(super) parse_function: Option<Parser>,
+}
+
+/// How the model's answers are read.
+#[derive(Deserialize)]
+pub(super) struct Parser {
+    #[serde(default, rename = "type")]
+    pub(super) name: Option<String>,
 }
 
 #[derive(Deserialize)]
