@@ -1,5 +1,6 @@
 //! Finds the files below the places that were named.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,12 +18,13 @@ pub struct FoundFile {
 }
 
 /// Returns the files at or below `path`, the oldest first, so that a session comes before what goes on from
-/// it. Links to folders are not followed. What cannot be read is given to `refused`.
+/// it. Links to folders are not followed, and folders in which agents keep what is no session are passed by.
+/// What cannot be read is given to `refused`.
 pub fn files_below(path: &Path, refused: &mut dyn FnMut(&Path, &io::Error)) -> Vec<FoundFile> {
     let mut found = Vec::new();
     let mut folders = vec![path.to_owned()];
     while let Some(path) = folders.pop() {
-        if let Err(error) = look(&path, &mut found, &mut folders) {
+        if let Err(error) = look(&path, &mut found, &mut folders, refused) {
             refused(&path, &error);
         }
     }
@@ -30,7 +32,12 @@ pub fn files_below(path: &Path, refused: &mut dyn FnMut(&Path, &io::Error)) -> V
     found
 }
 
-fn look(path: &Path, found: &mut Vec<FoundFile>, folders: &mut Vec<PathBuf>) -> io::Result<()> {
+fn look(
+    path: &Path,
+    found: &mut Vec<FoundFile>,
+    folders: &mut Vec<PathBuf>,
+    refused: &mut dyn FnMut(&Path, &io::Error),
+) -> io::Result<()> {
     let metadata = fs::metadata(path)?;
     if metadata.is_file() {
         let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
@@ -42,10 +49,63 @@ fn look(path: &Path, found: &mut Vec<FoundFile>, folders: &mut Vec<PathBuf>) -> 
     }
     for entry in fs::read_dir(path)? {
         let entry = entry?;
-        let is_folder_link = entry.file_type()?.is_symlink() && entry.path().is_dir();
-        if !is_folder_link {
-            folders.push(entry.path());
+        match entry.file_type() {
+            Ok(kind) if kind.is_symlink() && entry.path().is_dir() => {}
+            Ok(_) if holds_no_sessions(&entry.path()) => {}
+            Ok(_) => folders.push(entry.path()),
+            // It may be gone again; what else is in the folder is looked at all the same.
+            Err(error) => refused(&entry.path(), &error),
         }
     }
     Ok(())
+}
+
+/// Returns whether a path is a folder of results that Claude Code keeps beside a session, whose folder has
+/// the session's id for its name. There can be thousands of files in it.
+fn holds_no_sessions(path: &Path) -> bool {
+    let session = || path.parent().and_then(Path::file_name).and_then(OsStr::to_str);
+    path.ends_with("tool-results") && session().is_some_and(is_uuid)
+}
+
+/// Returns whether a text has the form of a UUID.
+pub(crate) fn is_uuid(text: &str) -> bool {
+    text.len() == 36
+        && text.bytes().enumerate().all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_beside_a_session_are_passed_by() {
+        let folder = tempfile::tempdir().unwrap();
+        let session = "66666666-0000-4000-8000-00000000000a";
+        let paths = [
+            format!("{session}.jsonl"),
+            format!("{session}/subagents/agent-1.jsonl"),
+            format!("{session}/tool-results/toolu_1.txt"),
+            "mine/tool-results/run.jsonl".to_owned(),
+            "tool-results/run.jsonl".to_owned(),
+        ];
+        for path in &paths {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "{}").unwrap();
+        }
+        let found = |below: &Path| {
+            let mut refused = |path: &Path, error: &io::Error| panic!("{}: {error}", path.display());
+            let found = files_below(below, &mut refused).into_iter();
+            let relative = found.map(|file| file.path.strip_prefix(folder.path()).unwrap().to_owned());
+            let mut names: Vec<String> = relative.map(|path| path.display().to_string()).collect();
+            names.sort();
+            names
+        };
+        assert_eq!(found(folder.path()), [&*paths[0], &*paths[1], &*paths[3], &*paths[4]]);
+        // Who names the folder means it.
+        assert_eq!(found(&folder.path().join(session).join("tool-results")), [&*paths[2]]);
+    }
 }

@@ -7,7 +7,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ImportError, Imported, ImportedFile, Importer, files_below};
+use store::{SourceCursor, SourceReport};
+
+use crate::gate::Held;
+use crate::{FoundFile, ImportError, Imported, ImportedFile, Importer, Stop, files_below};
 
 /// Pieces that are listed for a file; the rest is counted in the store and on its page.
 const LISTED_PIECES: u32 = 1000;
@@ -66,45 +69,36 @@ pub struct ImportReport {
     pub not_sessions: u64,
     /// What went wrong, in sentences that name the file.
     pub problems: Vec<String>,
+    /// Set when it ended before its last file.
+    pub ended: Option<Ended>,
 }
 
-/// Brings in the file or all session files below a folder, and gives a line on each to `emit`. One bad file
-/// does not stop the others.
-pub fn import_path(
-    importer: &Importer,
-    path: &Path,
-    progress: &mut dyn FnMut(u64),
-    emit: &mut dyn FnMut(&FileLine) -> io::Result<()>,
-    report: &mut ImportReport,
-) -> io::Result<()> {
-    let named_file = path.is_file();
-    let files = files_below(path, &mut |path, error| {
-        report.problems.push(format!("cannot read {}: {error}", path.display()));
-    });
-    // The next file is read while the tables still take in the one before: its line waits for them.
-    let mut waiting = VecDeque::new();
-    for file in files {
-        match read_one(importer, &file.path, progress) {
-            Ok(Some(read)) => waiting.push_back(read),
-            Ok(None) if named_file => {
-                let reason = if file.bytes == 0 { "it is empty" } else { "it is of no known session format" };
-                report.problems.push(format!("{}: {reason}", path.display()));
-                emit(&unread_line(path, reason))?;
-            }
-            Ok(None) => report.not_sessions += 1,
-            Err(error) => report.problems.push(error.to_string()),
-        }
-        if waiting.len() > FILES_AHEAD
-            && let Some(read) = waiting.pop_front()
-        {
-            tell(importer, &read, emit, report)?;
-        }
-    }
-    waiting.iter().try_for_each(|read| tell(importer, read, emit, report))
+/// Why an import ended before its last file, in a sentence that says how far it got.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ended {
+    /// It was told to stop.
+    Stopped(String),
+    /// Nothing more can be stored for now.
+    Full(String),
 }
 
 /// Files that may be read before the line of the first of them is told.
 const FILES_AHEAD: usize = 8;
+
+/// Brings in files and tells of each.
+pub struct Importing<'a> {
+    /// What reads them.
+    pub importer: &'a Importer,
+    /// Ends it soon, also in the middle of a file.
+    pub stop: &'a Stop,
+    /// Is told how many bytes were read since the last time.
+    pub progress: &'a mut dyn FnMut(u64),
+    /// Is given a line on each file; when it fails, no further file is read.
+    pub emit: &'a mut dyn FnMut(&FileLine) -> io::Result<()>,
+    /// What it came to so far.
+    pub report: ImportReport,
+}
 
 /// A file whose rows are in the journal.
 struct ReadFile {
@@ -114,48 +108,103 @@ struct ReadFile {
     known_events: u64,
 }
 
-fn read_one(
-    importer: &Importer,
-    path: &Path,
-    progress: &mut dyn FnMut(u64),
-) -> Result<Option<ReadFile>, ImportError> {
-    let store = importer.store();
-    let known = match store.source_at(&canonical(path)) {
-        Some(cursor) => store
-            .wait_until_projected(cursor.position)
-            .and_then(|()| store.source_report(cursor.id, 0))
-            .map_err(|cause| ImportError::Store { path: path.to_owned(), cause: Box::new(cause) })?,
-        None => None,
-    };
-    let Imported::Session(file) = importer.import(path, progress)? else { return Ok(None) };
-    let known = known.filter(|known| known.source.source_id == file.source.0);
-    let known_events = known.map_or(0, |known| known.source.events);
-    Ok(Some(ReadFile { path: path.to_owned(), file, known_events }))
-}
+impl Importing<'_> {
+    /// Brings in the file or all session files below a folder. One bad file does not stop the others; when
+    /// the import is to end, [`ImportReport::ended`] is set and further paths are left alone.
+    pub fn path(&mut self, path: &Path) -> io::Result<()> {
+        let named_file = path.is_file();
+        let problems = &mut self.report.problems;
+        let files = files_below(path, &mut |path, error| {
+            problems.push(format!("cannot read {}: {error}", path.display()));
+        });
+        // The next file is read while the tables still take in the one before: its line waits for them.
+        let mut waiting = VecDeque::new();
+        for (at, file) in files.iter().enumerate() {
+            match self.read(&file.path) {
+                Ok(Some(read)) => waiting.push_back(read),
+                Ok(None) if named_file => self.not_a_session(file)?,
+                Ok(None) => self.report.not_sessions += 1,
+                Err(error) if error.is_of_the_file() => self.report.problems.push(error.to_string()),
+                Err(error) => self.end(&error, files.len() - at - 1),
+            }
+            if waiting.len() > FILES_AHEAD
+                && let Some(read) = waiting.pop_front()
+            {
+                self.tell(&read)?;
+            }
+            if self.report.ended.is_some() {
+                break;
+            }
+        }
+        waiting.iter().try_for_each(|read| self.tell(read))
+    }
 
-/// Tells of a file when the tables have it.
-fn tell(
-    importer: &Importer,
-    read: &ReadFile,
-    emit: &mut dyn FnMut(&FileLine) -> io::Result<()>,
-    report: &mut ImportReport,
-) -> io::Result<()> {
-    let store = importer.store();
-    let after = store
-        .wait_until_projected(read.file.position)
-        .and_then(|()| store.source_report(read.file.source, LISTED_PIECES));
-    match after {
-        Ok(Some(after)) => emit(&line_of(&read.path, &read.file, &after, read.known_events)),
-        Ok(None) => {
-            report
-                .problems
-                .push(format!("{} is not in the tables; run `dashcam rebuild`", read.path.display()));
-            Ok(())
+    fn not_a_session(&mut self, file: &FoundFile) -> io::Result<()> {
+        let reason = if file.bytes == 0 { "it is empty" } else { "it is of no known session format" };
+        self.report.problems.push(format!("{}: {reason}", file.path.display()));
+        (self.emit)(&unread_line(&file.path, reason))
+    }
+
+    fn end(&mut self, error: &ImportError, files_left: usize) {
+        let words = match files_left {
+            0 => error.to_string(),
+            _ => format!("{error}; {files_left} more files are left"),
+        };
+        self.report.ended = Some(match error {
+            ImportError::Stopped { .. } => Ended::Stopped(words),
+            _ => Ended::Full(words),
+        });
+    }
+
+    fn read(&mut self, path: &Path) -> Result<Option<ReadFile>, ImportError> {
+        let known = match self.importer.store().source_at(&canonical(path)) {
+            Some(cursor) => self.report_before(path, &cursor)?,
+            None => None,
+        };
+        let imported = self.importer.import_until(path, self.stop, self.progress)?;
+        let Imported::Session(file) = imported else { return Ok(None) };
+        let known = known.filter(|known| known.source.source_id == file.source.0);
+        let known_events = known.map_or(0, |known| known.source.events);
+        Ok(Some(ReadFile { path: path.to_owned(), file, known_events }))
+    }
+
+    /// Returns what the tables say of a known file before it is read on.
+    fn report_before(&self, path: &Path, cursor: &SourceCursor) -> Result<Option<SourceReport>, ImportError> {
+        let path = path.to_owned();
+        let fail = |cause| ImportError::Store { path: path.clone(), cause: Box::new(cause) };
+        match self.importer.gate().wait_until_projected(cursor.position, self.stop) {
+            Ok(()) => self.importer.store().source_report(cursor.id, 0).map_err(fail),
+            Err(Held::Store(cause)) => Err(fail(cause)),
+            // Nothing of the file was begun; the importer says how far it got before.
+            Err(Held::Stopped | Held::Full(_)) => Ok(None),
         }
-        Err(cause) => {
-            report.problems.push(format!("cannot report on {}: {cause}", read.path.display()));
-            Ok(())
+    }
+
+    /// Tells of a file when the tables have it; when it is time to stop, not of those that they lack.
+    fn tell(&mut self, read: &ReadFile) -> io::Result<()> {
+        let after = match self.importer.gate().wait_until_projected(read.file.position, self.stop) {
+            Ok(()) => self.importer.store().source_report(read.file.source, LISTED_PIECES),
+            Err(Held::Store(cause)) => Err(cause),
+            Err(Held::Stopped | Held::Full(_)) => {
+                let path = read.path.display();
+                let words = || format!("{path} is safe, but not yet in the tables: no line for it");
+                self.report.ended.get_or_insert_with(|| Ended::Stopped(words()));
+                return Ok(());
+            }
+        };
+        match after {
+            Ok(Some(after)) => {
+                return (self.emit)(&line_of(&read.path, &read.file, &after, read.known_events));
+            }
+            Ok(None) => {
+                let path = read.path.display();
+                self.report.problems.push(format!("{path} is not in the tables; run `dashcam rebuild`"));
+            }
+            Err(cause) => {
+                self.report.problems.push(format!("cannot report on {}: {cause}", read.path.display()));
+            }
         }
+        Ok(())
     }
 }
 
@@ -172,7 +221,7 @@ fn unread_line(path: &Path, reason: &str) -> FileLine {
     }
 }
 
-fn line_of(path: &Path, file: &ImportedFile, report: &store::SourceReport, known_events: u64) -> FileLine {
+fn line_of(path: &Path, file: &ImportedFile, report: &SourceReport, known_events: u64) -> FileLine {
     let mut skipped: Vec<Skipped> =
         report.unread.iter().map(|piece| Skipped { line: piece.row, reason: piece.reason.clone() }).collect();
     if let Some(line) = file.unfinished_row {

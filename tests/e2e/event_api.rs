@@ -82,3 +82,46 @@ fn browsers_and_foreign_hosts_are_refused() {
     assert_eq!(up.post(body.as_bytes(), &[("Host", "evil.example")]).0, 403);
     assert_eq!(up.post(body.as_bytes(), &[]).0, 200);
 }
+
+#[test]
+fn a_refusal_says_what_is_wrong_and_how_it_should_be() {
+    let program = Program::new();
+    let up = program.up(&[]);
+    let good = event("s-api", 1, "user.messaged", &json!({"text": "hello"}));
+    let with = |from: &str, to: &str| {
+        assert!(good.contains(from), "{good}");
+        good.replace(from, to)
+    };
+    let body = [
+        "not json\n".to_owned(),
+        with("2026-11-30T15:00:01Z", "yesterday"),
+        with("\"s-api\"", "7"),
+        with("\"hello\"", "[1]"),
+    ]
+    .concat();
+    let (status, answer) = up.post(body.as_bytes(), &[]);
+    assert_eq!(status, 200, "{answer}");
+    let answer: Value = serde_json::from_str(&answer).expect("JSON");
+    let parts = [
+        ["no JSON", "such as {\"v\":1,"],
+        ["`ts` is \"yesterday\"", "such as \"2026-12-01T15:00:00Z\""],
+        ["`session` is 7", "a string that is not empty was expected"],
+        ["`data.text` of `user.messaged` is [1]", "expected a string"],
+    ];
+    for (at, parts) in parts.iter().enumerate() {
+        let refused = &answer["events"][at];
+        assert_eq!((&refused["line"], &refused["outcome"]), (&json!(at + 1), &json!("refused")));
+        let reason = refused["reason"].as_str().expect("a reason");
+        parts.iter().for_each(|part| assert!(reason.contains(part), "{reason}"));
+    }
+    assert_eq!(answer["refused"], 4);
+}
+
+#[test]
+fn a_body_over_the_limit_is_told_the_limit() {
+    let program = Program::new();
+    let up = program.up(&[]);
+    let (status, answer) = up.post(&vec![b'\n'; (16 << 20) + 1], &[]);
+    assert_eq!(status, 413, "{answer}");
+    assert!(answer.contains("16777216 bytes") && answer.contains("smaller"), "{answer}");
+}

@@ -6,17 +6,22 @@ use std::sync::Mutex;
 use agent_core::Event;
 use axum::body::Bytes;
 use axum::extract::State;
+use axum::extract::rejection::BytesRejection;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 use store::{Record, RecordKind, SourceId, Store, StoreError};
 
-use super::Intake;
 use super::body::unpack;
+use super::explain::explain;
+use super::{Intake, MAX_BODY_BYTES};
+use crate::Full;
 
 /// A longer line is refused, by its number.
 const MAX_LINE_BYTES: usize = 8 << 20;
+/// While there is no room for bulk, bodies up to this size are looked at: whether they are of control.
+const MAX_CONTROL_BODY_BYTES: usize = 64 << 10;
 /// Seconds after which a sender that was refused for load tries again.
 const RETRY_AFTER_S: &str = "2";
 
@@ -39,7 +44,15 @@ struct EventAnswer {
     reason: Option<String>,
 }
 
-pub(super) async fn post_events(State(intake): State<Intake>, headers: HeaderMap, body: Bytes) -> Response {
+pub(super) async fn post_events(
+    State(intake): State<Intake>,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Response {
+    let body = match body {
+        Ok(body) => body,
+        Err(rejection) => return unread_body(&rejection).into_response(),
+    };
     let work = tokio::task::spawn_blocking(move || take_in(&intake, &headers, body));
     match work.await {
         Ok(Ok(answer)) => axum::Json(answer).into_response(),
@@ -48,37 +61,55 @@ pub(super) async fn post_events(State(intake): State<Intake>, headers: HeaderMap
     }
 }
 
+/// Why a request was not taken, in words that its sender can act on.
 enum Refusal {
     Body(StatusCode, String),
+    Full(Full),
     Busy,
     Failed(String),
 }
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        match self {
-            Self::Body(status, reason) => (status, reason).into_response(),
-            Self::Busy => {
-                let retry = [(header::RETRY_AFTER, RETRY_AFTER_S)];
-                (StatusCode::TOO_MANY_REQUESTS, retry, "too much waits to be written").into_response()
-            }
+        let (status, reason) = match self {
+            Self::Body(status, reason) => return (status, reason).into_response(),
+            Self::Full(full) => (StatusCode::TOO_MANY_REQUESTS, full.to_string()),
+            Self::Busy => (StatusCode::TOO_MANY_REQUESTS, StoreError::Busy.to_string()),
             Self::Failed(reason) => {
                 tracing::error!(reason, "events could not be stored");
-                let retry = [(header::RETRY_AFTER, RETRY_AFTER_S)];
-                (StatusCode::SERVICE_UNAVAILABLE, retry, "the events could not be stored").into_response()
+                (StatusCode::SERVICE_UNAVAILABLE, format!("the events could not be stored: {reason}"))
             }
-        }
+        };
+        (status, [(header::RETRY_AFTER, RETRY_AFTER_S)], reason).into_response()
     }
 }
 
+fn unread_body(rejection: &BytesRejection) -> Refusal {
+    let reason = match rejection.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => {
+            format!("the body is longer than {MAX_BODY_BYTES} bytes; send smaller batches, or packed ones")
+        }
+        _ => rejection.body_text(),
+    };
+    Refusal::Body(rejection.status(), reason)
+}
+
 fn take_in(intake: &Intake, headers: &HeaderMap, body: Bytes) -> Result<Answer, Refusal> {
-    if intake.store.is_overloaded() {
-        return Err(Refusal::Busy);
+    let full = intake.gate.check().err();
+    if let Some(full) = &full
+        && body.len() > MAX_CONTROL_BODY_BYTES
+    {
+        return Err(Refusal::Full(full.clone()));
     }
     let body = unpack(headers, body.into()).map_err(|(status, reason)| Refusal::Body(status, reason))?;
-    let (records, ids, mut answer) = read_events(intake, &body);
+    let Taken { records, ids, is_control, mut answer } = read_events(intake, &body);
+    if let Some(full) = full
+        && !is_control
+    {
+        return Err(Refusal::Full(full));
+    }
     if !records.is_empty() {
-        let waiting = intake.store.try_append(records).map_err(|error| match error {
+        let waiting = intake.gate.store().try_append(records).map_err(|error| match error {
             StoreError::Busy => Refusal::Busy,
             other => Refusal::Failed(other.to_string()),
         })?;
@@ -92,7 +123,21 @@ fn take_in(intake: &Intake, headers: &HeaderMap, body: Bytes) -> Result<Answer, 
     Ok(answer)
 }
 
-fn read_events(intake: &Intake, body: &[u8]) -> (Vec<Record>, Vec<u64>, Answer) {
+/// What a body comes to.
+struct Taken {
+    records: Vec<Record>,
+    ids: Vec<u64>,
+    /// Whether all its new events are of control and guards.
+    is_control: bool,
+    answer: Answer,
+}
+
+/// Returns whether an event of this type may use the reserve.
+fn is_control(name: &str) -> bool {
+    matches!(name.split('.').next(), Some("policy" | "guard" | "control" | "interrupt"))
+}
+
+fn read_events(intake: &Intake, body: &[u8]) -> Taken {
     let mut answer = Answer::default();
     let mut fresh = Vec::new();
     let mut in_request = FxHashSet::default();
@@ -113,7 +158,8 @@ fn read_events(intake: &Intake, body: &[u8]) -> (Vec<Record>, Vec<u64>, Answer) 
             Err(reason) => answer.refuse(number, reason),
         }
     }
-    let known = known_in_tables(&intake.store, &fresh);
+    let known = known_in_tables(intake.gate.store(), &fresh);
+    let is_control = fresh.iter().all(|(_, _, event, _)| is_control(event.body.name()));
     let mut records = Vec::with_capacity(fresh.len());
     let mut ids = Vec::with_capacity(fresh.len());
     for (number, identity, event, line) in fresh {
@@ -131,14 +177,14 @@ fn read_events(intake: &Intake, body: &[u8]) -> (Vec<Record>, Vec<u64>, Answer) 
             bytes: line.to_vec(),
         });
     }
-    (records, ids, answer)
+    Taken { records, ids, is_control, answer }
 }
 
 fn read_event(line: &[u8]) -> Result<Event, String> {
     if line.len() > MAX_LINE_BYTES {
         return Err(format!("the line has {} bytes; {MAX_LINE_BYTES} are the most", line.len()));
     }
-    Event::from_json(line).map_err(|error| error.to_string())
+    Event::from_json(line).map_err(|error| explain(line, &error))
 }
 
 /// An event that the tables know and this process does not remember came before the last start. When the
@@ -205,3 +251,6 @@ impl RecentIds {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

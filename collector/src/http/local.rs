@@ -1,5 +1,6 @@
 //! Imports that a local command asks for while Dashcam runs.
 
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -9,9 +10,10 @@ use axum::extract::{Json, State};
 use axum::response::Response;
 use axum::routing::post;
 use serde::{Deserialize, Serialize};
+use tokio::sync::mpsc::Sender;
 
-use crate::Importer;
-use crate::report::{FileLine, ImportReport, import_path};
+use crate::report::{Ended, FileLine, ImportReport, Importing};
+use crate::{Importer, Stop};
 
 /// What is to be imported.
 #[derive(Debug, Serialize, Deserialize)]
@@ -28,43 +30,69 @@ pub enum ImportNews {
     File(FileLine),
     /// Something went wrong.
     Problem(String),
-    /// All is done; so many files were of no known format.
+    /// All is done, or it ended before its end.
     Done {
         /// Files of no known format.
         not_sessions: u64,
+        /// Why it ended before its last file, if it did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ended: Option<Ended>,
     },
 }
 
-/// Returns the route.
-pub(super) fn local_router(importer: Arc<Importer>) -> Router {
-    Router::new().route("/api/import", post(import)).with_state(importer)
+/// What the handler needs.
+#[derive(Clone)]
+struct Local {
+    importer: Arc<Importer>,
+    stop: Stop,
 }
 
-async fn import(State(importer): State<Arc<Importer>>, Json(request): Json<ImportRequest>) -> Response {
-    // One line waits while the next is made; a reader that is gone ends the import of further files.
+/// Returns the route; imports in hand end soon after `stop` is told.
+pub(super) fn local_router(importer: Arc<Importer>, stop: Stop) -> Router {
+    Router::new().route("/api/import", post(import)).with_state(Local { importer, stop })
+}
+
+async fn import(State(local): State<Local>, Json(request): Json<ImportRequest>) -> Response {
+    // One line waits while the next is made.
     let (lines, answer) = tokio::sync::mpsc::channel::<Bytes>(16);
     tokio::task::spawn_blocking(move || {
-        let send = |news: &ImportNews| {
-            let mut line = serde_json::to_vec(news).expect("the news have string keys only");
-            line.push(b'\n');
-            lines.blocking_send(line.into()).map_err(|_| std::io::Error::from(std::io::ErrorKind::BrokenPipe))
-        };
-        let mut report = ImportReport::default();
-        for path in &request.paths {
-            let mut emit = |line: &FileLine| send(&ImportNews::File(line.clone()));
-            if import_path(&importer, path, &mut |_| {}, &mut emit, &mut report).is_err() {
-                return;
-            }
-        }
-        for problem in report.problems {
-            if send(&ImportNews::Problem(problem)).is_err() {
-                return;
-            }
-        }
-        // Whoever asked may have gone.
-        let _ = send(&ImportNews::Done { not_sessions: report.not_sessions });
+        // Whoever asked may have gone: then there is nobody left to tell, and the import has ended.
+        let _ = import_paths(&local, &request.paths, &lines);
     });
     Response::new(Body::from_stream(Lines(answer)))
+}
+
+/// Imports the files and sends the news; ends soon when nobody reads them any more.
+fn import_paths(local: &Local, paths: &[PathBuf], lines: &Sender<Bytes>) -> io::Result<()> {
+    let stop = local.stop.narrower();
+    let mut progress = |_| {
+        if lines.is_closed() {
+            stop.tell();
+        }
+    };
+    let mut emit = |line: &FileLine| send(lines, &ImportNews::File(line.clone()));
+    let mut importing = Importing {
+        importer: &local.importer,
+        stop: &stop,
+        progress: &mut progress,
+        emit: &mut emit,
+        report: ImportReport::default(),
+    };
+    for path in paths {
+        importing.path(path)?;
+        if importing.report.ended.is_some() {
+            break;
+        }
+    }
+    let ImportReport { not_sessions, problems, ended } = importing.report;
+    problems.into_iter().try_for_each(|problem| send(lines, &ImportNews::Problem(problem)))?;
+    send(lines, &ImportNews::Done { not_sessions, ended })
+}
+
+fn send(lines: &Sender<Bytes>, news: &ImportNews) -> io::Result<()> {
+    let mut line = serde_json::to_vec(news).expect("the news have string keys only");
+    line.push(b'\n');
+    lines.blocking_send(line.into()).map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))
 }
 
 /// The lines as a stream.

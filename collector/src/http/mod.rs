@@ -2,6 +2,7 @@
 
 mod body;
 mod events;
+mod explain;
 mod guard;
 mod local;
 
@@ -15,7 +16,7 @@ use axum::{Router, middleware};
 use store::Store;
 use tokio::net::TcpListener;
 
-use crate::Importer;
+use crate::{Gate, Importer, Limits, Stop};
 pub use local::{ImportNews, ImportRequest};
 
 /// Compressed bytes of one request; a larger body is refused with 413.
@@ -24,7 +25,7 @@ const MAX_BODY_BYTES: usize = 16 << 20;
 /// What the handlers need.
 #[derive(Clone)]
 pub(crate) struct Intake {
-    store: Store,
+    gate: Gate,
     recent: Arc<events::RecentIds>,
 }
 
@@ -33,7 +34,7 @@ pub(crate) struct Intake {
 /// They ask for no token on loopback, so that exporters work with no settings, but refuse whatever a
 /// browser sends.
 pub fn router(store: Store) -> Router {
-    let intake = Intake { store, recent: Arc::default() };
+    let intake = Intake { gate: Gate::new(store, Limits::default()), recent: Arc::default() };
     Router::new()
         .route("/v1/events", post(events::post_events))
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
@@ -55,6 +56,8 @@ pub async fn serve(
 
 /// Returns the routes by which a local command has a running Dashcam import files. They must stand behind
 /// the reader's token: whoever may use them can have any file of this user read.
-pub fn import_router(importer: Arc<Importer>) -> Router {
-    local::local_router(importer)
+///
+/// Imports in hand end soon after `stop` is told.
+pub fn import_router(importer: Arc<Importer>, stop: Stop) -> Router {
+    local::local_router(importer, stop)
 }
