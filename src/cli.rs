@@ -68,6 +68,9 @@ impl Cli {
     /// Runs the subcommand.
     pub fn run(self) -> anyhow::Result<ExitCode> {
         let common = &self.common;
+        if let Some(data) = common.data.as_deref().filter(|data| data.is_file()) {
+            anyhow::bail!("--data {} is a file; it must be a folder", data.display());
+        }
         match self.command {
             Command::Up(args) => crate::up::run(common, &args),
             Command::Import(args) => crate::import::run(common, &args),

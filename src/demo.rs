@@ -6,10 +6,11 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::Args;
-use collector::Importer;
 use collector::demo::write_demo;
+use collector::{Importer, Noticing};
 
 use crate::cli::Common;
+use crate::serve::{self, Served};
 
 /// What `demo` takes.
 #[derive(Debug, Args)]
@@ -33,12 +34,9 @@ pub fn run(common: &Common, args: &DemoArgs) -> anyhow::Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    for address in [args.viewer, args.intake] {
-        anyhow::ensure!(
-            address.ip().is_loopback(),
-            "{address} is not on loopback; other addresses are not served yet"
-        );
-    }
+    let noticing = Noticing::default();
+    let mut served = Served { folders: Vec::new(), noticing, viewer: args.viewer, intake: args.intake };
+    served.check()?;
     let store = crate::data::open(common)?;
     let folder = store.folder().join("demo");
     let files = write_demo(&folder)?;
@@ -48,6 +46,7 @@ pub fn run(common: &Common, args: &DemoArgs) -> anyhow::Result<ExitCode> {
     }
     eprintln!("dashcam: {} example sessions are in {}", files.len(), folder.display());
     drop(importer);
-    crate::up::serve(&store, vec![folder], args.viewer, args.intake)?;
+    served.folders.push(folder);
+    serve::until_interrupt(&store, served)?;
     Ok(ExitCode::SUCCESS)
 }

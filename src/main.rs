@@ -3,11 +3,15 @@
 mod cli;
 mod data;
 mod demo;
+mod full_disk;
 mod import;
+mod interrupt;
 mod journal;
 mod questions;
 mod rebuild;
 mod running;
+mod serve;
+mod terminal;
 mod up;
 
 use std::process::ExitCode;
@@ -23,6 +27,9 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             eprintln!("dashcam: {error:#}");
+            if let Some(advice) = full_disk::advice(&error) {
+                eprintln!("dashcam: {advice}");
+            }
             ExitCode::from(cli::FAILED)
         }
     }

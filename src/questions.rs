@@ -59,8 +59,9 @@ pub fn sessions(common: &Common, args: SessionsArgs) -> anyhow::Result<ExitCode>
     if let (Some(from), Some(to)) = (from, to) {
         anyhow::ensure!(from < to, "--from {from} is not before --to {to}");
     }
-    if from.is_some() || to.is_some() {
-        eprintln!("dashcam: times are in {}", times.zone_name());
+    // Text names the zone above its times.
+    if common.json && (from.is_some() || to.is_some()) {
+        eprintln!("dashcam: --from and --to are read in {}", times.zone_name());
     }
     let filter = SessionFilter {
         user: args.user,
@@ -86,14 +87,17 @@ pub fn sessions(common: &Common, args: SessionsArgs) -> anyhow::Result<ExitCode>
 pub struct ShowArgs {
     /// The session's name, or a unique beginning of it
     session: String,
-    /// Only this turn
-    #[arg(long, value_name = "N")]
+    /// Only this turn, with all that it holds in full
+    #[arg(long, value_name = "N", value_parser = turn_number)]
     turn: Option<u32>,
+    /// Show the events that keep the books, too
+    #[arg(long)]
+    all: bool,
 }
 
 /// Prints events.
 pub fn show(common: &Common, args: ShowArgs) -> anyhow::Result<ExitCode> {
-    ask(common, &Question::Show { session: args.session, turn: args.turn })
+    ask(common, &Question::Show { session: args.session, turn: args.turn, all: args.all })
 }
 
 /// What `prompt` takes.
@@ -102,9 +106,10 @@ pub struct PromptArgs {
     /// The session's name, or a unique beginning of it
     session: String,
     /// The turn
+    #[arg(value_parser = turn_number)]
     turn: u32,
     /// The call of the model in the turn: more than one when it was tried again
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = turn_number)]
     call: u32,
 }
 
@@ -119,8 +124,10 @@ pub struct DiffArgs {
     /// The session's name, or a unique beginning of it
     session: String,
     /// The later turn
+    #[arg(value_parser = turn_number)]
     turn: u32,
     /// The earlier turn [default: the one before]
+    #[arg(value_parser = turn_number)]
     against: Option<u32>,
 }
 
@@ -142,8 +149,17 @@ pub fn doctor(common: &Common, args: DoctorArgs) -> anyhow::Result<ExitCode> {
     ask(common, &Question::Doctor { verify: args.verify })
 }
 
-fn ask(common: &Common, question: &Question) -> anyhow::Result<ExitCode> {
-    let style = if common.json { Style::Json } else { Style::Text };
+/// Reads the number of a turn or of a call in it.
+fn turn_number(text: &str) -> Result<u32, &'static str> {
+    match text.parse() {
+        Ok(number) if number > 0 => Ok(number),
+        _ => Err("it must be a whole number from 1 on"),
+    }
+}
+
+/// Prints the answer to a question, from the data folder or from the Dashcam that runs on it.
+pub fn ask(common: &Common, question: &Question) -> anyhow::Result<ExitCode> {
+    let style = if common.json { Style::Json } else { Style::Text(crate::terminal::look(common)?) };
     match write_answer(common, question, style) {
         Ok(notes) => {
             notes.lines.iter().for_each(|line| eprintln!("dashcam: {line}"));
@@ -158,12 +174,12 @@ fn ask(common: &Common, question: &Question) -> anyhow::Result<ExitCode> {
 fn write_answer(common: &Common, question: &Question, style: Style) -> anyhow::Result<Notes> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     let notes = match crate::data::reach(common)? {
-        Reached::Store(store) => answer(&store, question, style, &mut out)?,
+        Reached::Store(store) => answer(&store, question, &style, &mut out)?,
         Reached::Running(running) => {
             running.ask(&AskRequest { question: question.clone(), style }, &mut out)?
         }
     };
-    out.flush()?;
+    out.flush().map_err(ReportError::Write)?;
     Ok(notes)
 }
 

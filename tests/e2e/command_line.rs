@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use crate::program::{Program, session, write};
 
-fn with_session(turns: u64) -> Program {
+/// A Dashcam that has read one session of so many turns.
+pub fn with_session(turns: u64) -> Program {
     let program = Program::new();
     let path = program.files().join("one.jsonl");
     write(&path, &session("s-one", turns));
@@ -58,6 +59,8 @@ fn sessions_gives_what_is_known_and_nothing_else() {
         ("model_calls", json!(5)),
         ("tool_calls", json!(5)),
         ("failed_tool_calls", json!(1)),
+        ("rejected_tool_calls", json!(0)),
+        ("cancelled_tool_calls", json!(0)),
         ("interrupts", json!(0)),
         ("compactions", json!(0)),
         ("uncached_input_tokens", json!(50)),
@@ -67,9 +70,15 @@ fn sessions_gives_what_is_known_and_nothing_else() {
     ] {
         assert_eq!(row.get(name), Some(&value), "{name}");
     }
-    for unknown in
-        ["cache_read_tokens", "cache_write_tokens", "reasoning_tokens", "reported_cost_usd", "user", "parent"]
-    {
+    for unknown in [
+        "cache_read_tokens",
+        "cache_write_tokens",
+        "reasoning_tokens",
+        "reported_cost_usd",
+        "user",
+        "parent",
+        "estimated_output_tokens",
+    ] {
         assert_eq!(row.get(unknown), None, "{unknown}");
     }
 }
@@ -162,6 +171,21 @@ fn rebuild_gives_equal_answers() {
     let before = (program.json(&["sessions"]), program.json(&["show", "s-one"]));
     assert!(program.run(&["rebuild"]).status.success());
     assert_eq!((program.json(&["sessions"]), program.json(&["show", "s-one"])), before);
+}
+
+/// The running Dashcam makes them again itself, and goes on.
+#[test]
+fn rebuild_works_beside_a_running_dashcam() {
+    let program = with_session(7);
+    let before = program.json(&["sessions"]);
+    let up = program.up(&[]);
+    assert_eq!(program.json(&["rebuild"])[0]["records"], 1 + 7 * 4);
+    assert_eq!(program.json(&["sessions"]), before);
+    let later = crate::program::event("s-two", 1, "user.messaged", &serde_json::json!({"text": "more"}));
+    assert_eq!(up.post(later.as_bytes(), &[]).0, 200);
+    crate::program::eventually("the new session", || {
+        (program.json(&["sessions"]).len() == before.len() + 1).then_some(())
+    });
 }
 
 #[test]

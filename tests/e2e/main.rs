@@ -6,4 +6,5 @@ mod event_api;
 mod kill;
 mod program;
 mod readme;
+mod text;
 mod watching;

@@ -24,6 +24,10 @@ pub(crate) struct ShownTime {
     pub(crate) absolute: String,
     /// Such as `15:02:11`.
     pub(crate) clock: String,
+    /// Such as `15:02`.
+    pub(crate) minute: String,
+    /// Such as `yesterday`, `Sat 28 Nov` or `28 Nov 2025`.
+    pub(crate) day: String,
     /// For `<time datetime>`.
     pub(crate) machine: String,
 }
@@ -61,6 +65,8 @@ impl Clock {
             relative: UNKNOWN.to_owned(),
             absolute: "the source tells no time".to_owned(),
             clock: UNKNOWN.to_owned(),
+            minute: String::new(),
+            day: UNKNOWN.to_owned(),
             machine: String::new(),
         };
         let Some((ts, zoned)) = ts.and_then(|ts| Some((ts, self.zoned(ts)?))) else { return unknown() };
@@ -69,12 +75,33 @@ impl Clock {
             relative: self.relative(ts),
             absolute: format!("{second} {}", self.zone_name()),
             clock: zoned.strftime("%H:%M:%S").to_string(),
+            minute: zoned.strftime("%H:%M").to_string(),
+            day: self.day(&zoned),
             machine: ts.to_string(),
         }
     }
 
+    /// Returns a time in the zone as `format` (of `strftime`) has it; nothing when the source tells none.
+    pub(crate) fn written(&self, ts: Option<Timestamp>, format: &str) -> Option<String> {
+        Some(self.zoned(ts?)?.strftime(format).to_string())
+    }
+
     fn zoned(&self, ts: Timestamp) -> Option<ZonedDateTime> {
         Some(jiff::Timestamp::from_microsecond(ts.micros()).ok()?.to_zoned_datetime(self.zone.clone()))
+    }
+
+    /// Returns what people call the day.
+    fn day(&self, zoned: &ZonedDateTime) -> String {
+        let date = zoned.date();
+        let today = self.zoned(self.now).map_or(date, |now| now.date());
+        if date == today {
+            return "today".to_owned();
+        }
+        if today.yesterday().is_ok_and(|yesterday| yesterday == date) {
+            return "yesterday".to_owned();
+        }
+        let format = if date.year() == today.year() { "%a %-d %b" } else { "%-d %b %Y" };
+        zoned.strftime(format).to_string()
     }
 
     fn relative(&self, ts: Timestamp) -> String {
@@ -154,5 +181,21 @@ mod tests {
         assert_eq!(shown.relative, "1 h ago");
         assert!(shown.absolute.starts_with("2026-03-10 22:00:00"), "{}", shown.absolute);
         assert_eq!(clock().show(None).relative, "—");
+    }
+
+    #[test]
+    fn days_have_the_names_that_people_give_them() {
+        // It is 23:30 on Tuesday the 10th in this zone.
+        for (text, day, minute) in [
+            ("2026-03-10T21:00:00Z", "today", "23:00"),
+            ("2026-03-09T22:30:00Z", "today", "00:30"),
+            ("2026-03-09T13:02:11Z", "yesterday", "15:02"),
+            ("2026-03-08T13:00:00Z", "Sun 8 Mar", "15:00"),
+            ("2025-11-28T08:00:00Z", "28 Nov 2025", "10:00"),
+        ] {
+            let shown = clock().show(text.parse().ok());
+            assert_eq!((shown.day.as_str(), shown.minute.as_str()), (day, minute), "{text}");
+        }
+        assert_eq!(clock().show(None).day, "—");
     }
 }

@@ -2,6 +2,7 @@
 
 use agent_core::Timestamp;
 use jiff::civil;
+use jiff::fmt::temporal::{DateTimeParser, DateTimePrinter};
 use jiff::tz::TimeZone;
 use jiff::{Span, ZonedDateTime};
 
@@ -9,7 +10,7 @@ use jiff::{Span, ZonedDateTime};
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TimeError {
     /// No such zone.
-    #[error("there is no time zone {0}; write it like Europe/Berlin")]
+    #[error("there is no time zone {0}; write it like Europe/Berlin or +02:00")]
     Zone(String),
     /// No time.
     #[error(
@@ -28,16 +29,20 @@ pub struct TypedTimes {
 impl TypedTimes {
     /// Takes the named zone, or the machine's.
     pub fn new(zone: Option<&str>) -> Result<Self, TimeError> {
-        let zone = match zone {
-            Some(name) => TimeZone::get(name).map_err(|_| TimeError::Zone(name.to_owned()))?,
-            None => TimeZone::system(),
-        };
+        let zone = zone.map_or_else(|| Ok(TimeZone::system()), read_zone)?;
         Ok(Self { now: ZonedDateTime::now().with_time_zone(zone.clone()), zone })
     }
 
     /// Takes a fixed present and its zone.
     pub fn at(now: ZonedDateTime) -> Self {
         Self { zone: now.time_zone().clone(), now }
+    }
+
+    /// Returns the zone in words that [`read_zone`] reads, here or in another process. A zone of the machine
+    /// that has no name is given by its present offset.
+    pub fn zone_text(&self) -> String {
+        let text = DateTimePrinter::new().time_zone_to_string(&self.zone);
+        text.unwrap_or_else(|_| self.now.offset().to_string())
     }
 
     /// Returns the zone's name, or its offset when it has none.
@@ -99,6 +104,11 @@ impl TypedTimes {
             },
         }
     }
+}
+
+/// Reads a zone: a name such as `Europe/Berlin`, or an offset such as `+02:00`.
+pub fn read_zone(text: &str) -> Result<TimeZone, TimeError> {
+    DateTimeParser::new().parse_time_zone(text).map_err(|_| TimeError::Zone(text.to_owned()))
 }
 
 /// Returns the weekday's number, Monday 0.
@@ -167,6 +177,19 @@ mod tests {
         }
         for bad in ["", "soon", "yesterday 25:00", "13pm", "2026-13-01", "15", "1:2:3:4"] {
             assert_eq!(times.read(bad), Err(TimeError::Time(bad.to_owned())), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_zone_is_written_as_it_is_read() {
+        for (text, written, name) in [
+            ("Europe/Berlin", "Europe/Berlin", "Europe/Berlin"),
+            ("europe/berlin", "Europe/Berlin", "Europe/Berlin"),
+            ("-05:30", "-05:30", "UTC-05:30"),
+            ("UTC", "UTC", "UTC"),
+        ] {
+            let times = TypedTimes::new(Some(text)).expect(text);
+            assert_eq!((times.zone_text().as_str(), times.zone_name().as_str()), (written, name), "{text}");
         }
     }
 

@@ -4,10 +4,14 @@ use std::io::Write;
 
 use serde::Serialize;
 use similar::{Algorithm, ChangeTag, DiffTag, TextDiff, capture_diff_slices};
-use store::{Prompt, PromptChunk, Store};
+use store::{Prompt, PromptChunk, SessionRow, Store};
 
-use super::table::printable_lines;
-use super::{Notes, ReportError, Style, json_line};
+use super::look::Paper;
+use super::prompt::why_none;
+use super::{Notes, ReportError, Style, find, json_line};
+
+mod chunk;
+mod text;
 
 /// One step of the way from the earlier prompt to the later one.
 #[derive(Serialize)]
@@ -32,26 +36,49 @@ pub(super) fn write(
     session: &str,
     turn: u32,
     against: Option<u32>,
-    style: Style,
+    style: &Style,
     out: &mut dyn Write,
 ) -> Result<Notes, ReportError> {
-    let row = store.session(session)?;
-    let before = against.unwrap_or_else(|| turn.saturating_sub(1));
-    let new = store.prompt(row.session_key, turn, 1)?;
-    let old = store.prompt(row.session_key, before, 1)?;
+    let row = find::session(store, session)?;
+    let Some(new) = prompt_of(store, &row, turn)? else { return none(store, &row, turn) };
+    let before = match against {
+        Some(before) => Some(before),
+        None => store.prompt_before(row.session_key, turn)?.map(|(before, _)| before),
+    };
     let mut notes = Notes::default();
-    notes.lines.push(format!(
-        "turn {before} ({}) to turn {turn} ({})",
-        old.fidelity.as_str(),
-        new.fidelity.as_str()
-    ));
-    for step in steps(&old, &new) {
-        match style {
-            Style::Json => json_line(out, &step.line())?,
-            Style::Text => step.write_text(out)?,
+    let old = match before {
+        Some(before) => match prompt_of(store, &row, before)? {
+            Some(old) => old,
+            None => return none(store, &row, before),
+        },
+        None => Prompt { chunks: Vec::new(), ..new.clone() },
+    };
+    notes.lines.push(match before {
+        Some(before) => {
+            format!("turn {before} ({}) to turn {turn} ({})", old.fidelity.as_str(), new.fidelity.as_str())
         }
+        None => format!(
+            "turn {turn} ({}) has the first prompt of the session: all of it is new",
+            new.fidelity.as_str()
+        ),
+    });
+    let steps = steps(&old, &new);
+    match style {
+        Style::Json => steps.iter().try_for_each(|step| json_line(out, &step.line()))?,
+        Style::Text(look) => text::write(&steps, &mut Paper::new(look, out)?)?,
     }
     Ok(notes)
+}
+
+/// Returns the prompt of the turn's first call; nothing when it has none.
+fn prompt_of(store: &Store, session: &SessionRow, turn: u32) -> Result<Option<Prompt>, ReportError> {
+    find::turn(store, session, turn)?;
+    let call = store.prompt_calls(session.session_key, turn)?.first().copied();
+    Ok(call.map(|call| store.prompt(session.session_key, turn, call)).transpose()?)
+}
+
+fn none(store: &Store, session: &SessionRow, turn: u32) -> Result<Notes, ReportError> {
+    Ok(Notes { lines: vec![why_none(store, session, turn)?], faulty: true })
 }
 
 enum Step<'a> {
@@ -126,33 +153,6 @@ impl Step<'_> {
             },
         }
     }
-
-    fn write_text(&self, out: &mut dyn Write) -> std::io::Result<()> {
-        match self {
-            Self::Same(chunks) => {
-                let bytes: usize = chunks.iter().map(|chunk| chunk.bytes.len()).sum();
-                writeln!(out, "  {} chunks unchanged ({bytes} bytes)", chunks.len())
-            }
-            Self::Removed(chunk) => write_block(out, '-', chunk, &words(chunk)),
-            Self::Added(chunk) => write_block(out, '+', chunk, &words(chunk)),
-            Self::Changed(old, new) => write_block(out, '~', new, &unified(old, new)),
-        }
-    }
-}
-
-fn write_block(out: &mut dyn Write, sign: char, chunk: &PromptChunk, text: &str) -> std::io::Result<()> {
-    let source = chunk.source.as_deref().map(|source| format!(" from {source}")).unwrap_or_default();
-    writeln!(
-        out,
-        "{sign} {}{} ({} bytes)",
-        chunk.kind.as_str(),
-        printable_lines(&source),
-        chunk.bytes.len()
-    )?;
-    for line in printable_lines(text).lines() {
-        writeln!(out, "{sign}   {line}")?;
-    }
-    Ok(())
 }
 
 fn words(chunk: &PromptChunk) -> String {

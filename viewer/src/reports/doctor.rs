@@ -1,10 +1,12 @@
 //! `dashcam doctor`: how the data folder is, and what is wrong with it.
 
 use std::io::Write;
+use std::path::PathBuf;
 
 use serde::Serialize;
 use store::Store;
 
+use super::plain::printable;
 use super::{Notes, ReportError, Style, json_line};
 
 #[derive(Serialize)]
@@ -20,6 +22,15 @@ struct DoctorLine {
     events: Counts,
     sources: u64,
     unread: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unreadable_now: Vec<UnreadableFile>,
+}
+
+/// A followed file or folder that cannot be read for now.
+#[derive(Serialize)]
+struct UnreadableFile {
+    path: String,
+    reason: String,
 }
 
 #[derive(Serialize)]
@@ -33,7 +44,7 @@ struct Counts {
 pub(super) fn write(
     store: &Store,
     verify: bool,
-    style: Style,
+    style: &Style,
     out: &mut dyn Write,
 ) -> Result<Notes, ReportError> {
     let mut notes = Notes::default();
@@ -66,15 +77,23 @@ pub(super) fn write(
         },
         sources: report.sources,
         unread: report.unread,
+        unreadable_now: unreadable(store),
     };
+    notes.faulty |= !line.unreadable_now.is_empty();
     if report.missing > 0 {
         notes.lines.push(format!("{} numbered events never came in", report.missing));
     }
     match style {
         Style::Json => json_line(out, &line)?,
-        Style::Text => write_text(store, &line, out)?,
+        Style::Text(_) => write_text(store, &line, out)?,
     }
     Ok(notes)
+}
+
+fn unreadable(store: &Store) -> Vec<UnreadableFile> {
+    let named =
+        |(path, reason): (PathBuf, String)| UnreadableFile { path: path.display().to_string(), reason };
+    store.unreadable().into_iter().map(named).collect()
 }
 
 fn write_text(store: &Store, line: &DoctorLine, out: &mut dyn Write) -> Result<(), ReportError> {
@@ -101,14 +120,17 @@ fn write_text(store: &Store, line: &DoctorLine, out: &mut dyn Write) -> Result<(
     )?;
     writeln!(out, "sources       {}, with {} pieces that could not be read", line.sources, line.unread)?;
     for source in store.sources(20)?.iter().filter(|source| source.unread > 0) {
-        writeln!(out, "              {} unread in {}", source.unread, source.path)?;
+        writeln!(out, "              {} unread in {}", source.unread, printable(&source.path))?;
         for piece in store
             .source_report(store::SourceId(source.source_id), 5)?
             .into_iter()
             .flat_map(|report| report.unread)
         {
-            writeln!(out, "                line {}: {}", piece.row, super::table::printable(&piece.reason))?;
+            writeln!(out, "                line {}: {}", piece.row, printable(&piece.reason))?;
         }
+    }
+    for file in &line.unreadable_now {
+        writeln!(out, "not read now  {}", printable(&file.reason))?;
     }
     Ok(())
 }

@@ -44,7 +44,7 @@ async fn ask(State(store): State<Store>, Json(request): Json<AskRequest>) -> Res
     let (frames, stream) = channel::<Bytes>(4);
     tokio::task::spawn_blocking(move || {
         let mut out = BufWriter::with_capacity(PIECE_BYTES, FrameWriter(frames.clone()));
-        let answered = answer(&store, &request.question, request.style, &mut out);
+        let answered = answer(&store, &request.question, &request.style, &mut out);
         let flushed = out.flush();
         let last = match (answered, flushed) {
             (Ok(notes), Ok(())) => {

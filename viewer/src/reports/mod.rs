@@ -2,18 +2,27 @@
 
 mod diff;
 mod doctor;
+mod excerpt;
+mod find;
 mod local;
+mod look;
+mod plain;
 mod prompt;
+mod rebuild;
 mod sessions;
 mod show;
 mod table;
+mod transcript;
 
 use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
 use store::{SessionFilter, Store, StoreError};
 
+use crate::typed_time::TimeError;
+
 pub use local::{AskRequest, read_answer, router};
+pub use look::Look;
 
 /// A question that a subcommand asks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -30,6 +39,8 @@ pub enum Question {
         session: String,
         /// The turn.
         turn: Option<u32>,
+        /// Whether the text shows the events that keep the books, too. JSON always has all events.
+        all: bool,
     },
     /// The prompt of a turn.
     Prompt {
@@ -49,6 +60,8 @@ pub enum Question {
         /// The earlier one; the one before when absent.
         against: Option<u32>,
     },
+    /// Have the tables made again while the old ones answer.
+    Rebuild,
     /// How the data folder is.
     Doctor {
         /// Whether every commit of the journal is to be verified.
@@ -57,13 +70,13 @@ pub enum Question {
 }
 
 /// How an answer is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Style {
     /// JSON Lines, whose names are fixed: absent means unknown.
     Json,
     /// For a person at a terminal.
-    Text,
+    Text(Look),
 }
 
 /// What goes beside the data: notes for the person, and whether something is wrong.
@@ -81,23 +94,81 @@ pub enum ReportError {
     /// The store.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// No session has this name.
+    #[error("no session {name}{others}")]
+    NoSession {
+        /// What was given.
+        name: String,
+        /// Sessions that may have been meant, as the end of the sentence.
+        others: String,
+    },
+    /// The beginning of a name fits more than one session.
+    #[error("{name} fits {count} sessions; give more of the name:{some}")]
+    Ambiguous {
+        /// What was given.
+        name: String,
+        /// How many it fits.
+        count: usize,
+        /// A few of them, a line each.
+        some: String,
+    },
+    /// The session has no such turn.
+    #[error("no turn {turn} in {session}, {}", range(*.last))]
+    NoTurn {
+        /// The session.
+        session: String,
+        /// What was given.
+        turn: u32,
+        /// Its last turn.
+        last: u32,
+    },
+    /// The turn has no such call of a model.
+    #[error("no call {call} in turn {turn}: {}", calls(.known))]
+    NoCall {
+        /// The turn.
+        turn: u32,
+        /// What was given.
+        call: u32,
+        /// Those that it has.
+        known: Vec<u32>,
+    },
+    /// The zone of the times is not known here.
+    #[error(transparent)]
+    Zone(#[from] TimeError),
     /// Nobody reads the answer any more, or the place it goes to is full.
-    #[error("cannot write the answer: {0}")]
+    #[error("cannot write the answer")]
     Write(#[from] io::Error),
+}
+
+fn range(last: u32) -> String {
+    match last {
+        0 => "which has no turns".to_owned(),
+        1 => "which has turn 1 only".to_owned(),
+        last => format!("which has turns 1 to {last}"),
+    }
+}
+
+fn calls(known: &[u32]) -> String {
+    match known {
+        [] => "no prompt of it is known".to_owned(),
+        [only] => format!("its only call of a model is {only}"),
+        [first, .., last] => format!("its calls of a model are {first} to {last}"),
+    }
 }
 
 /// Writes the answer to `out`. Blocks; not for async threads.
 pub fn answer(
     store: &Store,
     question: &Question,
-    style: Style,
+    style: &Style,
     out: &mut dyn Write,
 ) -> Result<Notes, ReportError> {
     match question {
         Question::Sessions { filter } => sessions::write(store, filter, style, out),
-        Question::Show { session, turn } => show::write(store, session, *turn, style, out),
+        Question::Show { session, turn, all } => show::write(store, session, *turn, *all, style, out),
         Question::Prompt { session, turn, call } => prompt::write(store, session, *turn, *call, style, out),
         Question::Diff { session, turn, against } => diff::write(store, session, *turn, *against, style, out),
+        Question::Rebuild => rebuild::write(store, style, out),
         Question::Doctor { verify } => doctor::write(store, *verify, style, out),
     }
 }

@@ -3,9 +3,10 @@
 use std::io::Write;
 
 use serde::Serialize;
-use store::{Prompt, PromptChunk, Store};
+use store::{Prompt, PromptChunk, SessionRow, Store};
 
-use super::{Notes, ReportError, Style, json_line};
+use super::plain::printable;
+use super::{Notes, ReportError, Style, find, json_line};
 
 #[derive(Serialize)]
 struct PromptLine<'a> {
@@ -38,14 +39,22 @@ pub(super) fn write(
     session: &str,
     turn: u32,
     call: u32,
-    style: Style,
+    style: &Style,
     out: &mut dyn Write,
 ) -> Result<Notes, ReportError> {
-    let row = store.session(session)?;
+    let row = find::session(store, session)?;
+    find::turn(store, &row, turn)?;
+    let calls = store.prompt_calls(row.session_key, turn)?;
+    if calls.is_empty() {
+        return Ok(Notes { lines: vec![why_none(store, &row, turn)?], faulty: true });
+    }
+    if !calls.contains(&call) {
+        return Err(ReportError::NoCall { turn, call, known: calls });
+    }
     let prompt = store.prompt(row.session_key, turn, call)?;
     match style {
         Style::Json => json_line(out, &line(&prompt))?,
-        Style::Text => {
+        Style::Text(_) => {
             for chunk in &prompt.chunks {
                 out.write_all(&chunk.bytes)?;
             }
@@ -57,12 +66,26 @@ pub(super) fn write(
     Ok(notes)
 }
 
+/// Says why a turn has no prompt.
+pub(super) fn why_none(store: &Store, session: &SessionRow, turn: u32) -> Result<String, ReportError> {
+    let row = store.turn(session.session_key, turn)?;
+    let asked = row.responded || row.failed_model_calls > 0;
+    Ok(match (asked, session.turns) {
+        (true, _) => format!("the source does not tell what was sent to the model in turn {turn}"),
+        (false, 0) => format!("turn {turn} has no prompt: no model was called in the session"),
+        (false, _) => format!(
+            "turn {turn} has no prompt: no model was called in it (what stands there came after the last answer, and nothing was sent)"
+        ),
+    })
+}
+
 fn fidelity_note(prompt: &Prompt) -> String {
     let fidelity = prompt.fidelity.as_str();
     if prompt.missing.is_empty() {
         format!("fidelity: {fidelity}")
     } else {
-        format!("fidelity: {fidelity}; the source lacks {}", prompt.missing.join(", "))
+        let missing: Vec<String> = prompt.missing.iter().map(|what| printable(what)).collect();
+        format!("fidelity: {fidelity}; the source lacks {}", missing.join(", "))
     }
 }
 

@@ -6,8 +6,12 @@ use agent_core::{PicoUsd, Timestamp};
 use serde::Serialize;
 use store::{SessionFilter, SessionRow, Store};
 
-use super::table::{Table, printable, short_count};
-use super::{Notes, ReportError, Style, json_line};
+use super::look::Paper;
+use super::{Notes, ReportError, Style, find, json_line};
+
+mod list;
+
+pub(super) use list::ended;
 
 /// A session for scripts; absent means unknown.
 #[derive(Serialize)]
@@ -38,6 +42,8 @@ struct SessionLine<'a> {
     model_calls: u32,
     tool_calls: u32,
     failed_tool_calls: u32,
+    rejected_tool_calls: u32,
+    cancelled_tool_calls: u32,
     interrupts: u32,
     compactions: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,6 +54,8 @@ struct SessionLine<'a> {
     cache_write_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     output_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    estimated_output_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning_tokens: Option<u64>,
     usage_quality: &'a str,
@@ -69,18 +77,19 @@ struct EventCounts {
 pub(super) fn write(
     store: &Store,
     filter: &SessionFilter,
-    style: Style,
+    style: &Style,
     out: &mut dyn Write,
 ) -> Result<Notes, ReportError> {
     let now = Timestamp::now();
-    let list = store.sessions(filter, now)?;
+    let filter = named_rightly(store, filter)?;
+    let list = store.sessions(&filter, now)?;
     match style {
         Style::Json => {
             for row in &list.sessions {
                 json_line(out, &line(row, now))?;
             }
         }
-        Style::Text => out.write_all(text(&list.sessions, now).as_bytes())?,
+        Style::Text(look) => list::write(&list.sessions, &mut Paper::new(look, out)?)?,
     }
     let mut notes = Notes::default();
     if list.next.is_some() {
@@ -89,10 +98,20 @@ pub(super) fn write(
             list.sessions.len()
         ));
     }
-    if list.sessions.is_empty() && filter.restricts() {
-        notes.lines.push("no session fits".to_owned());
+    if list.sessions.is_empty() {
+        let words = if filter.restricts() { "no session fits" } else { "there are no sessions yet" };
+        notes.lines.push(words.to_owned());
     }
     Ok(notes)
+}
+
+/// Returns the filter with the parent's whole name.
+fn named_rightly(store: &Store, filter: &SessionFilter) -> Result<SessionFilter, ReportError> {
+    let mut filter = filter.clone();
+    if let Some(parent) = &filter.parent {
+        filter.parent = Some(find::session(store, parent)?.session);
+    }
+    Ok(filter)
 }
 
 fn line(row: &SessionRow, now: Timestamp) -> SessionLine<'_> {
@@ -114,12 +133,15 @@ fn line(row: &SessionRow, now: Timestamp) -> SessionLine<'_> {
         model_calls: row.model_calls,
         tool_calls: row.tool_calls,
         failed_tool_calls: row.failed_tool_calls,
+        rejected_tool_calls: row.rejected_tool_calls,
+        cancelled_tool_calls: row.cancelled_tool_calls,
         interrupts: row.interrupts,
         compactions: row.compactions,
         uncached_input_tokens: row.uncached_input_tokens,
         cache_read_tokens: row.cache_read_tokens,
         cache_write_tokens: row.cache_write_tokens(),
         output_tokens: row.output_tokens,
+        estimated_output_tokens: row.estimated_output_tokens.filter(|_| row.usage_quality != "final"),
         reasoning_tokens: row.reasoning_tokens,
         usage_quality: &row.usage_quality,
         reported_cost_usd: row.reported_cost_picousd.map(|pico| PicoUsd(i128::from(pico))),
@@ -131,27 +153,4 @@ fn line(row: &SessionRow, now: Timestamp) -> SessionLine<'_> {
             refused: row.events_refused,
         },
     }
-}
-
-fn text(rows: &[SessionRow], now: Timestamp) -> String {
-    let mut table = Table::new(&[
-        "SESSION", "LAST", "STATUS", "AGENT", "USER", "PROJECT", "TURNS", "TOOLS", "FAILED", "OUT", "TITLE",
-    ]);
-    for row in rows {
-        let last = row.ended_at.map_or_else(|| "-".to_owned(), super::table::local_time);
-        table.row(vec![
-            row.session.chars().take(18).collect(),
-            last,
-            row.status_at(now).as_str().to_owned(),
-            row.agent.clone().unwrap_or_else(|| "-".to_owned()),
-            row.user.clone().unwrap_or_else(|| "-".to_owned()),
-            row.project.clone().unwrap_or_else(|| "-".to_owned()),
-            row.turns.to_string(),
-            row.tool_calls.to_string(),
-            row.failed_tool_calls.to_string(),
-            crate::format::output_tokens(row.output_tokens, &row.usage_quality, short_count),
-            printable(row.title.as_deref().unwrap_or_default()).chars().take(60).collect(),
-        ]);
-    }
-    table.finish()
 }

@@ -1,82 +1,73 @@
-//! Text for terminals: columns, short figures, and nothing that a terminal would obey.
+//! Columns of text.
 
-use std::fmt::Write;
-
-use agent_core::Timestamp;
+use unicode_width::UnicodeWidthStr;
 
 /// Columns of text, each as wide as its widest cell.
 pub(super) struct Table {
+    columns: Vec<Column>,
     rows: Vec<Vec<String>>,
 }
 
-impl Table {
-    pub(super) fn new(header: &[&str]) -> Self {
-        Self { rows: vec![header.iter().map(|name| (*name).to_owned()).collect()] }
+/// The heading of a column, and how its cells stand.
+#[derive(Clone, Debug)]
+pub(super) struct Column {
+    heading: String,
+    is_figure: bool,
+}
+
+impl Column {
+    /// Returns a column of words.
+    pub(super) fn words(heading: impl Into<String>) -> Self {
+        Self { heading: heading.into(), is_figure: false }
     }
 
+    /// Returns a column of figures, which end under each other.
+    pub(super) fn figures(heading: impl Into<String>) -> Self {
+        Self { heading: heading.into(), is_figure: true }
+    }
+}
+
+impl Table {
+    pub(super) const fn new(columns: Vec<Column>) -> Self {
+        Self { columns, rows: Vec::new() }
+    }
+
+    /// Adds a row of printable cells.
     pub(super) fn row(&mut self, cells: Vec<String>) {
         self.rows.push(cells);
     }
 
-    pub(super) fn finish(self) -> String {
-        let columns = self.rows[0].len();
-        let width = |column: usize| {
-            self.rows
-                .iter()
-                .filter_map(|row| row.get(column))
-                .map(|cell| cell.chars().count())
-                .max()
-                .unwrap_or(0)
-        };
-        let widths: Vec<usize> = (0..columns).map(width).collect();
-        let mut out = String::new();
-        for row in &self.rows {
-            let mut line = String::new();
-            for (cell, width) in row.iter().zip(&widths) {
-                write!(line, "{cell:width$}  ").expect("writing to a string does not fail");
-            }
-            out.push_str(line.trim_end());
-            out.push('\n');
-        }
-        out
+    /// Returns the lines, the headings first.
+    pub(super) fn lines(self) -> Vec<String> {
+        let headings = self.columns.iter().map(|column| column.heading.clone()).collect();
+        let rows: Vec<Vec<String>> = std::iter::once(headings).chain(self.rows).collect();
+        let widths: Vec<usize> = (0..self.columns.len())
+            .map(|at| rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.width()).max().unwrap_or(0))
+            .collect();
+        rows.iter().map(|row| line(row, &self.columns, &widths)).collect()
     }
 }
 
-/// Returns the text without what a terminal would obey: control characters become visible or a space.
-pub(super) fn printable(text: &str) -> String {
-    text.chars()
-        .map(|c| match c {
-            '\n' | '\t' | '\r' => ' ',
-            '\u{0}'..='\u{1F}' => char::from_u32(0x2400 + c as u32).unwrap_or('?'),
-            '\u{7F}'..='\u{9F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => '\u{FFFD}',
-            c => c,
-        })
-        .collect()
-}
-
-/// Like [`printable`], but keeps line breaks and tabs.
-pub(super) fn printable_lines(text: &str) -> String {
-    text.split('\n')
-        .map(|line| line.split('\t').map(printable).collect::<Vec<_>>().join("\t"))
-        .collect::<Vec<_>>()
-        .join("\n")
-}
-
-/// Writes a count shortly: 1234 as `1.2k`.
-pub(super) fn short_count(count: u64) -> String {
-    match count {
-        0..1_000 => count.to_string(),
-        1_000..1_000_000 => format!("{}.{}k", count / 1_000, count % 1_000 / 100),
-        _ => format!("{}.{}M", count / 1_000_000, count % 1_000_000 / 100_000),
+fn line(cells: &[String], columns: &[Column], widths: &[usize]) -> String {
+    let mut line = String::new();
+    for ((cell, column), width) in cells.iter().zip(columns).zip(widths) {
+        let space = " ".repeat(width - cell.width());
+        let (before, after) = if column.is_figure { (space.as_str(), "") } else { ("", space.as_str()) };
+        line.extend([before, cell, after, "  "]);
     }
+    line.truncate(line.trim_end().len());
+    line
 }
 
-/// Writes an instant in the machine's zone, to the minute.
-pub(super) fn local_time(ts: Timestamp) -> String {
-    match jiff::Timestamp::from_microsecond(ts.micros()) {
-        Ok(instant) => {
-            instant.to_zoned_datetime(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
-        }
-        Err(_) => ts.to_string(),
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_stand_under_each_other_by_what_is_seen() {
+        let mut table = Table::new(vec![Column::words("A"), Column::figures("N"), Column::words("B")]);
+        table.row(vec!["漢字".to_owned(), "7".to_owned(), "x".to_owned()]);
+        table.row(vec!["é".to_owned(), "≥ 12".to_owned(), "y".to_owned()]);
+        assert_eq!(table.lines(), ["A        N  B", "漢字     7  x", "é     ≥ 12  y"]);
     }
 }
