@@ -85,6 +85,98 @@ const steps = {
     assert.match(await page.locator("main").innerText(), /unchanged/);
     await page.keyboard.press("u");
   },
+  async "keys pressed while a page loads are not lost"() {
+    await page.goto(`${base}/sessions/${session}/turns/1`);
+    const last = Number(await page.evaluate(() => document.body.dataset.lastTurn));
+    // The answers are slow, so that all but the first key come while a page loads.
+    await page.route("**/turns/**", async (route) => {
+      await new Promise((done) => setTimeout(done, 150));
+      await route.continue();
+    });
+    for (let n = 1; n < last; n++) await page.keyboard.press("j");
+    await page.waitForURL(new RegExp(`/turns/${last}$`));
+    assert.equal(await page.locator("h1").innerText(), `Turn ${last}`);
+    for (const key of ["k", "k", "p", "u", "k"]) await page.keyboard.press(key);
+    await page.waitForURL(new RegExp(`/turns/${last - 3}$`));
+    await page.locator("h1", { hasText: `Turn ${last - 3}` }).waitFor();
+    await page.unroute("**/turns/**");
+  },
+  async "steps leave no trace, so that Back leaves the session"() {
+    await page.goto(`${base}/sessions`);
+    await page.goto(`${base}/sessions/${session}/turns/1`);
+    for (const key of ["j", "j", "k"]) await page.keyboard.press(key);
+    await page.waitForURL(/\/turns\/2$/);
+    await page.locator("[data-next]").click();
+    await page.waitForURL(/\/turns\/3$/);
+    await page.goBack();
+    assert.match(page.url(), /\/sessions$/);
+  },
+  async "a turn seen before is not sent again"() {
+    const path = `/sessions/${session}/turns/1`;
+    await page.goto(`${base}${path}`);
+    const tag = (await context.request.get(`${base}${path}`)).headers().etag;
+    const again = await context.request.get(`${base}${path}`, { headers: { "if-none-match": tag } });
+    assert.equal(again.status(), 304);
+    assert.match(again.headers()["cache-control"], /^private/);
+    const stranger = await (await browser.newContext()).request.get(`${base}${path}`, { headers: { "if-none-match": tag } });
+    assert.equal(stranger.status(), 401);
+  },
+  async "every key leads where it says"() {
+    const go = async (keys, place) => {
+      for (const key of keys) await page.keyboard.press(key);
+      await page.waitForURL(place);
+    };
+    await page.goto(`${base}/sessions/${session}/turns/1`);
+    const first = await page.evaluate(() => document.body.dataset.turn);
+    await go(["G"], new RegExp(`/turns/${await page.evaluate(() => document.body.dataset.lastTurn)}$`));
+    await go(["g", "g"], new RegExp(`/turns/${first}$`));
+    await go(["."], /\/turns\/\d+#call-/);
+    await go(["]"], /\/prompt$/);
+    await go(["]"], /\/diff$/);
+    await go(["[", "["], /\/turns\/\d+$/);
+    await go(["r"], /\/records$/);
+    await go(["u"], /\/turns\/\d+$/);
+    await go(["g", "g", "t"], /\/turns\/\d+$/);
+    await page.locator(".tool[aria-current]").waitFor();
+    await page.keyboard.press(":");
+    await page.keyboard.type("2");
+    await go(["Enter"], /\/turns\/2$/);
+    await page.locator("main details").first().waitFor();
+    await page.keyboard.press("O");
+    await page.waitForFunction(() => [...document.querySelectorAll("main details")].every((details) => !details.open)
+      || [...document.querySelectorAll("main details")].every((details) => details.open));
+    await page.keyboard.press("?");
+    const help = await page.locator("#help-keys").innerText();
+    for (const key of ["j", "K", "t", "m", "g g", ":", "[", "Y", "n", "Ctrl+K", "?"]) assert.ok(help.split("\n").includes(key), key);
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Control+k");
+    await page.locator("#palette[open] input").fill("3");
+    await page.locator("#places a", { hasText: "Turn 3" }).waitFor();
+    await picture();
+    await go(["Enter"], /\/turns\/3$/);
+  },
+  async "keys write in fields and do nothing else there"() {
+    const before = page.url();
+    await page.keyboard.press(":");
+    await page.keyboard.type("jkeu");
+    assert.equal(page.url(), before);
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Control+k");
+    await page.keyboard.press("Escape");
+  },
+  async "hits of a search are walked"() {
+    await page.goto(`${base}/sessions/${session}?q=the`);
+    assert.ok((await page.locator("article.turn").count()) > 1);
+    await page.keyboard.press("n");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/turns\/\d+\?q=the$/);
+    const from = page.url();
+    await page.keyboard.press("n");
+    await page.waitForFunction((url) => location.href !== url, from);
+    assert.match(await page.locator(".hits").innerText(), /hit 2 of \d+/);
+    await page.keyboard.press("N");
+    await page.waitForURL(from);
+  },
   async "hostile text stays text"() {
     await page.goto(`${base}/sessions/s-web/turns/1`);
     const text = await page.locator("main").innerText();

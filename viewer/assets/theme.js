@@ -1,4 +1,4 @@
-// Sets the chosen colours before anything is drawn. `auto` leaves them to the system.
+// What must happen before anything is drawn. First: the chosen colours; `auto` leaves them to the system.
 (() => {
   try {
     const theme = localStorage.getItem("theme");
@@ -7,3 +7,6 @@
     // Without storage the system's colours stay.
   }
 })();
+// Second: keys pressed before the page's script runs wait here for it.
+globalThis.earlyKeys = [];
+addEventListener("keydown", (event) => globalThis.earlyKeys?.push(event));

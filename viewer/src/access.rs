@@ -16,6 +16,7 @@ const WAITING_LINKS: usize = 16;
 pub(crate) struct Access {
     key: Hash,
     cookie: Hash,
+    versions: Hash,
     /// Grows with each code, so that no two are equal.
     given: AtomicU64,
     /// A plain lock: held to move a few words, never across an await.
@@ -26,7 +27,9 @@ impl Access {
     pub(crate) fn new(token: &str) -> Self {
         let key = blake3::hash(token.as_bytes());
         let cookie = blake3::hash(cookie_value(&key).as_bytes());
-        Self { key, cookie, given: AtomicU64::new(0), waiting: Mutex::new(VecDeque::new()) }
+        let process = format!("versions {} {}", std::process::id(), agent_core::Timestamp::now().micros());
+        let versions = blake3::keyed_hash(key.as_bytes(), process.as_bytes());
+        Self { key, cookie, versions, given: AtomicU64::new(0), waiting: Mutex::new(VecDeque::new()) }
     }
 
     /// Returns whether `token` is the token.
@@ -41,6 +44,11 @@ impl Access {
             .split(';')
             .filter_map(|cookie| cookie.trim().split_once('='))
             .any(|(key, value)| key == name && blake3::hash(value.as_bytes()) == self.cookie)
+    }
+
+    /// Returns the key under which versions of pages are named: another for each token and each process.
+    pub(crate) const fn version_key(&self) -> Hash {
+        self.versions
     }
 
     /// Returns a new code that lets a browser in once.

@@ -12,8 +12,11 @@ use crate::errors::PageError;
 #[derive(Debug)]
 pub(crate) struct Assets {
     pub(crate) style: String,
+    pub(crate) narrow: String,
     pub(crate) theme: String,
     pub(crate) script: String,
+    pub(crate) palette: String,
+    pub(crate) live: String,
 }
 
 struct File {
@@ -29,7 +32,14 @@ const STYLE: File = File {
     media_type: "text/css; charset=utf-8",
     content: include_str!("../assets/app.css"),
 };
-/// Sets the chosen colours before anything is drawn, and so must be loaded apart.
+/// What differs on narrow screens.
+const NARROW: File = File {
+    stem: "narrow",
+    ending: "css",
+    media_type: "text/css; charset=utf-8",
+    content: include_str!("../assets/narrow.css"),
+};
+/// Sets the chosen colours before anything is drawn and keeps the first keys, and so must be loaded apart.
 const THEME: File = File {
     stem: "theme",
     ending: "js",
@@ -42,6 +52,21 @@ const SCRIPT: File = File {
     media_type: "text/javascript; charset=utf-8",
     content: include_str!("../assets/app.js"),
 };
+/// Goes to places by their names, and lists the keys.
+const PALETTE: File = File {
+    stem: "palette",
+    ending: "js",
+    media_type: "text/javascript; charset=utf-8",
+    content: include_str!("../assets/palette.js"),
+};
+/// Follows pages that change.
+const LIVE: File = File {
+    stem: "live",
+    ending: "js",
+    media_type: "text/javascript; charset=utf-8",
+    content: include_str!("../assets/live.js"),
+};
+const ALL: [&File; 6] = [&STYLE, &NARROW, &THEME, &SCRIPT, &PALETTE, &LIVE];
 
 impl File {
     fn name(&self) -> String {
@@ -54,14 +79,21 @@ impl File {
 pub(crate) fn addresses() -> &'static Assets {
     static ASSETS: LazyLock<Assets> = LazyLock::new(|| {
         let address = |file: &File| format!("/assets/{}", file.name());
-        Assets { style: address(&STYLE), theme: address(&THEME), script: address(&SCRIPT) }
+        Assets {
+            style: address(&STYLE),
+            narrow: address(&NARROW),
+            theme: address(&THEME),
+            script: address(&SCRIPT),
+            palette: address(&PALETTE),
+            live: address(&LIVE),
+        }
     });
     &ASSETS
 }
 
 /// `/assets/{name}`: another content has another name, so that a browser never asks twice.
 pub(crate) async fn serve(Path(name): Path<String>) -> Response {
-    match [STYLE, THEME, SCRIPT].into_iter().find(|file| file.name() == name) {
+    match ALL.into_iter().find(|file| file.name() == name) {
         Some(file) => {
             let headers =
                 [(CONTENT_TYPE, file.media_type), (CACHE_CONTROL, "public, max-age=31536000, immutable")];
@@ -78,6 +110,9 @@ mod tests {
     #[test]
     fn assets_stay_small() {
         assert!(STYLE.content.len() <= 20 << 10, "{}", STYLE.content.len());
-        assert!(SCRIPT.content.len() + THEME.content.len() <= 15 << 10, "{}", SCRIPT.content.len());
+        assert!(NARROW.content.len() <= 4 << 10, "{}", NARROW.content.len());
+        assert!(SCRIPT.content.len() <= 15 << 10, "{}", SCRIPT.content.len());
+        let scripts: usize = [THEME, SCRIPT, PALETTE, LIVE].iter().map(|file| file.content.len()).sum();
+        assert!(scripts <= 22 << 10, "{scripts}");
     }
 }

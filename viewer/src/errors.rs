@@ -92,6 +92,33 @@ struct ErrorPage {
     hint: Option<&'static str>,
 }
 
+/// The most of a refusal's words that is taken over.
+const MAX_REFUSAL_BYTES: usize = 4096;
+
+/// Puts a refusal of the web framework (a number that is none, a field given twice) on a page, in words.
+pub(crate) async fn as_page(response: Response) -> Response {
+    let kind = response.headers().get(header::CONTENT_TYPE);
+    let is_plain = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/plain"));
+    if !response.status().is_client_error() || !is_plain {
+        return response;
+    }
+    match axum::body::to_bytes(response.into_body(), MAX_REFUSAL_BYTES).await {
+        Ok(words) => PageError::Misunderstood(refusal(&String::from_utf8_lossy(&words))).into_response(),
+        Err(error) => PageError::Broken(format!("a refusal could not be read: {error}")).into_response(),
+    }
+}
+
+/// Says in a reader's words what the framework says in those of the code.
+fn refusal(words: &str) -> String {
+    match words.split_once("` to a `u").and_then(|(before, _)| before.rsplit_once('`')) {
+        Some((_, value)) => format!("{value:?} in this address is no number"),
+        None => format!(
+            "this address cannot be read: {}",
+            words.trim_start_matches("Failed to deserialize query string: ")
+        ),
+    }
+}
+
 impl IntoResponse for PageError {
     fn into_response(self) -> Response {
         let Told { status, heading, words, hint } = self.told();
@@ -99,5 +126,22 @@ impl IntoResponse for PageError {
         let text = page.render().unwrap_or_else(|_| heading.to_owned());
         let html = [(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"))];
         (status, html, text).into_response()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_are_put_into_words() {
+        for words in ["value at index 1 with value `abc` to a `u32`", "`abc` to a `u64`"] {
+            let words = format!("Invalid URL: Cannot parse {words}");
+            assert_eq!(refusal(&words), "\"abc\" in this address is no number");
+        }
+        assert_eq!(
+            refusal("Failed to deserialize query string: duplicate field `text`"),
+            "this address cannot be read: duplicate field `text`"
+        );
     }
 }

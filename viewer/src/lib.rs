@@ -7,6 +7,7 @@ mod access;
 mod assets;
 mod errors;
 mod format;
+mod kept;
 mod links;
 mod markup;
 mod middleware;

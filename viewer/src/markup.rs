@@ -201,7 +201,7 @@ impl Writer {
 }
 
 /// Returns a visible name of a character that a reader could not see, or that could deceive one.
-fn hidden(char: char, before: char, after: Option<char>) -> Option<String> {
+pub(crate) fn hidden(char: char, before: char, after: Option<char>) -> Option<String> {
     match char {
         '\0'..='\u{1f}' => char::from_u32(0x2400 + char as u32).map(String::from),
         '\u{7f}' => Some("␡".to_owned()),

@@ -1,11 +1,11 @@
 //! Every route of the viewer.
 
 use axum::Router;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn_with_state, map_response};
 use axum::routing::get;
 
 use crate::pages::{diff, event_text, home, live, login, part, prompt, raw, session, sessions, turn};
-use crate::{AppState, assets, middleware, reports};
+use crate::{AppState, assets, errors, middleware, reports};
 
 /// Returns the pages over a store, with all checks in front of them.
 pub fn router(state: AppState) -> Router {
@@ -18,6 +18,7 @@ pub(crate) fn router_with(state: AppState, others: Router) -> Router {
         .route("/", get(home::show))
         .route("/sessions", get(sessions::show))
         .route("/sessions/{session}", get(session::show))
+        .route("/sessions/{session}/turns", get(turn::go))
         .route("/sessions/{session}/turns/{turn}", get(turn::show))
         .route("/sessions/{session}/turns/{turn}/diff", get(diff::show))
         .route("/sessions/{session}/turns/{turn}/prompt", get(prompt::show))
@@ -27,6 +28,7 @@ pub(crate) fn router_with(state: AppState, others: Router) -> Router {
         .route("/sessions/{session}/events/{n}/text", get(event_text::show))
         .route("/raw/{position}", get(raw::show))
         .route("/live", get(live::follow))
+        .layer(map_response(errors::as_page))
         .merge(reports::router(state.store().clone()).with_state(()))
         .merge(others.with_state(()))
         .fallback(home::nothing_here)

@@ -3,27 +3,30 @@
 use agent_core::Event;
 use askama::Template;
 use axum::extract::{Path, Query, State};
-use axum::response::Html;
+use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use store::{PromptDifference, PromptPartRow, SessionRow, Store};
 
 use super::content::{Room, Space};
 use super::event_text::text_of;
 use super::session::header::title;
-use super::turn::{PartView, TextDiff, name_calls, with_events};
+use super::turn::{PartView, Previews, TextDiff, describe, with_events};
 use super::{Frame, html};
 use crate::AppState;
 use crate::errors::PageError;
 use crate::format::{counted, whole};
+use crate::kept::Keeper;
 use crate::links;
 
-/// Parts shown of each side.
-const PARTS: usize = 60;
+/// Changes on one page.
+const CHANGES: usize = 60;
 
 #[derive(Deserialize)]
 pub(crate) struct Asked {
     /// The turn to compare with; the one before it that has a prompt when absent.
     against: Option<u32>,
+    /// How many changes stand on the pages before.
+    from: Option<usize>,
 }
 
 #[derive(Template)]
@@ -48,7 +51,16 @@ struct Against {
     added_words: String,
     removed: Vec<PartView>,
     removed_words: String,
-    cut: Option<String>,
+    window: Option<Window>,
+    /// Where all parts are, when there are more changes than can be listed.
+    all_parts: Option<String>,
+}
+
+/// Which of the changes stand on this page, where there are too many for one.
+struct Window {
+    words: String,
+    before: Option<String>,
+    after: Option<String>,
 }
 
 /// What the change does to a provider's cache of the beginning.
@@ -63,12 +75,29 @@ struct Changed {
     diff: TextDiff,
 }
 
+/// A change, with what stands in its parts: where both are there, the new one took the place of the old one.
+struct Change<T> {
+    new: Option<T>,
+    old: Option<T>,
+}
+
 type Loaded = (PromptPartRow, Option<Event>);
 
 /// What the store says.
 struct Known {
     session: SessionRow,
-    against: Option<(u32, PromptDifference, Vec<Loaded>, Vec<Loaded>)>,
+    against: Option<KnownAgainst>,
+}
+
+struct KnownAgainst {
+    turn: u32,
+    difference: PromptDifference,
+    changes: Vec<Change<Loaded>>,
+    previews: Previews,
+    /// All changes of which rows are known, here and on other pages.
+    count: usize,
+    /// Whether there are more changes than rows are given of.
+    is_cut: bool,
 }
 
 /// Shows the difference.
@@ -76,14 +105,34 @@ pub(crate) async fn show(
     State(state): State<AppState>,
     Path((session, turn)): Path<(String, u32)>,
     Query(asked): Query<Asked>,
-) -> Result<Html<String>, PageError> {
-    let known = state.ask(move |store| Known::read(store, &session, turn, asked.against)).await?;
-    html(&page(known, turn))
+    keeper: Keeper,
+) -> Result<Response, PageError> {
+    let from = asked.from.unwrap_or(0);
+    let (version, known) = state
+        .ask(move |store| {
+            let session = store.session(&session)?;
+            let version = keeper.version(&[session.session_key.into(), session.position]);
+            let known = match version.is_held() {
+                true => None,
+                false => Some(Known::read(store, session, turn, asked.against, from)?),
+            };
+            Ok::<_, PageError>((version, known))
+        })
+        .await?;
+    match known {
+        Some(known) => Ok(version.mark(html(&page(known, turn, from))?.into_response())),
+        None => Ok(version.unchanged()),
+    }
 }
 
 impl Known {
-    fn read(store: &Store, session: &str, turn: u32, against: Option<u32>) -> Result<Self, PageError> {
-        let session = store.session(session)?;
+    fn read(
+        store: &Store,
+        session: SessionRow,
+        turn: u32,
+        against: Option<u32>,
+        from: usize,
+    ) -> Result<Self, PageError> {
         let key = session.session_key;
         let last_call = |turn: u32| -> Result<(u32, u32), PageError> {
             let call = store.prompt_calls(key, turn)?.last().copied();
@@ -97,22 +146,71 @@ impl Known {
             None => store.prompt_before(key, turn)?,
         };
         let Some(earlier) = earlier else { return Ok(Self { session, against: None }) };
-        let difference = store.prompt_difference(key, earlier, later)?;
-        let added = load(store, key, &difference.added)?;
-        let removed = load(store, key, &difference.removed)?;
-        Ok(Self { session, against: Some((earlier.0, difference, added, removed)) })
+        let mut difference = store.prompt_difference(key, earlier, later)?;
+        let rows = (difference.added.len(), difference.removed.len());
+        let is_cut = rows != (difference.added_count as usize, difference.removed_count as usize);
+        // What stands between the parts is no part.
+        for (rows, count) in [
+            (&mut difference.added, &mut difference.added_count),
+            (&mut difference.removed, &mut difference.removed_count),
+        ] {
+            let all = rows.len();
+            rows.retain(|row| row.kind != "framing");
+            *count -= u32::try_from(all - rows.len()).unwrap_or(0);
+        }
+        let all = pair(std::mem::take(&mut difference.added), std::mem::take(&mut difference.removed));
+        let count = all.len();
+        let window: Vec<_> = all.into_iter().skip(from).take(CHANGES).collect();
+        let (changes, previews) = load(store, key, window)?;
+        let against = KnownAgainst { turn: earlier.0, difference, changes, previews, count, is_cut };
+        Ok(Self { session, against: Some(against) })
     }
 }
 
-/// Reads what stands in the parts that are shown.
-fn load(store: &Store, key: u32, parts: &[PromptPartRow]) -> Result<Vec<Loaded>, PageError> {
-    let mut shown: Vec<PromptPartRow> =
-        parts.iter().filter(|row| row.kind != "framing").take(PARTS).cloned().collect();
-    name_calls(store, key, &mut [&mut shown])?;
-    Ok(with_events(store, shown)?)
+/// Pairs what took the place of something with it: a part of the same kind and source. These come first.
+fn pair(added: Vec<PromptPartRow>, mut removed: Vec<PromptPartRow>) -> Vec<Change<PromptPartRow>> {
+    let mut changed = Vec::new();
+    let mut new = Vec::new();
+    for row in added {
+        match take_replaced(&row, &mut removed) {
+            Some(old) => changed.push(Change { new: Some(row), old: Some(old) }),
+            None => new.push(Change { new: Some(row), old: None }),
+        }
+    }
+    let old = removed.into_iter().map(|row| Change { new: None, old: Some(row) });
+    changed.into_iter().chain(new).chain(old).collect()
 }
 
-fn page(known: Known, turn: u32) -> DiffPage {
+/// Takes the part that `row` stands for now: one of the same kind and source.
+fn take_replaced(row: &PromptPartRow, removed: &mut Vec<PromptPartRow>) -> Option<PromptPartRow> {
+    row.source.as_ref()?;
+    let at = removed.iter().position(|old| old.kind == row.kind && old.source == row.source)?;
+    Some(removed.remove(at))
+}
+
+/// Reads what stands in the parts.
+fn load(
+    store: &Store,
+    key: u32,
+    window: Vec<Change<PromptPartRow>>,
+) -> Result<(Vec<Change<Loaded>>, Previews), PageError> {
+    let sides: Vec<(bool, bool)> =
+        window.iter().map(|change| (change.new.is_some(), change.old.is_some())).collect();
+    let mut rows: Vec<PromptPartRow> =
+        window.into_iter().flat_map(|change| [change.new, change.old]).flatten().collect();
+    let previews = describe(store, key, &mut [&mut rows])?;
+    let mut loaded = with_events(store, rows)?.into_iter();
+    let changes = sides
+        .into_iter()
+        .map(|(has_new, has_old)| {
+            let new = has_new.then(|| loaded.next()).flatten();
+            Change { new, old: has_old.then(|| loaded.next()).flatten() }
+        })
+        .collect();
+    Ok((changes, previews))
+}
+
+fn page(known: Known, turn: u32, from: usize) -> DiffPage {
     let name = known.session.session.clone();
     DiffPage {
         frame: Frame::new(&format!("What changed before turn {turn}")),
@@ -120,56 +218,58 @@ fn page(known: Known, turn: u32) -> DiffPage {
         session_href: links::session(&name),
         turn,
         turn_href: links::turn(&name, turn),
-        against: known.against.map(|(earlier, difference, added, removed)| {
-            against(&name, earlier, &difference, added, removed)
-        }),
+        against: known.against.map(|known| against(&name, turn, known, from)),
     }
 }
 
-fn against(
-    name: &str,
-    earlier: u32,
-    difference: &PromptDifference,
-    added: Vec<Loaded>,
-    mut removed: Vec<Loaded>,
-) -> Against {
+fn against(name: &str, turn: u32, known: KnownAgainst, from: usize) -> Against {
+    let KnownAgainst { turn: earlier, difference, changes, previews, count, is_cut } = known;
     let mut space = Space::of_page();
-    let mut changed = Vec::new();
-    let mut plain_added = Vec::new();
-    for (row, event) in added {
-        match take_replaced(&row, &mut removed) {
-            Some((_, old)) => {
+    let (mut changed, mut added, mut removed) = (Vec::new(), Vec::new(), Vec::new());
+    for change in changes {
+        match (change.new, change.old) {
+            (Some((row, event)), Some((_, old))) => {
                 let mut diff = TextDiff::new(&words_of(old.as_ref()), &words_of(event.as_ref()));
                 diff.bound(&mut space);
-                changed.push(Changed { part: PartView::new(name, &row, true), diff });
+                changed.push(Changed { part: PartView::new(name, &row, row.turn == turn, &previews), diff });
             }
-            None => plain_added.push(with_content(name, &row, event.as_ref(), true, &mut space)),
+            (Some(new), None) => {
+                added.push(with_content(name, &new, new.0.turn == turn, &previews, &mut space));
+            }
+            (None, Some(old)) => removed.push(with_content(name, &old, false, &previews, &mut space)),
+            (None, None) => {}
         }
     }
-    let counts = (difference.added_count, difference.removed_count);
+    let parts = |count: u32| counted(count.into(), "part", "parts");
+    let here = links::turn(name, turn);
     Against {
         turn: earlier,
         href: links::turn(name, earlier),
-        unchanged: format!("{} unchanged", counted(difference.unchanged.into(), "part", "parts")),
-        cache: cache_words(difference),
+        unchanged: format!("{} unchanged", parts(difference.unchanged)),
+        cache: cache_words(&difference),
         changed,
-        added: plain_added,
-        added_words: counted(counts.0.into(), "part", "parts"),
-        removed: removed
-            .iter()
-            .map(|(row, event)| with_content(name, row, event.as_ref(), false, &mut space))
-            .collect(),
-        removed_words: counted(counts.1.into(), "part", "parts"),
-        cut: (counts.0.max(counts.1) as usize > PARTS)
-            .then(|| format!("at most {PARTS} parts of each side are shown")),
+        added,
+        added_words: parts(difference.added_count),
+        removed,
+        removed_words: parts(difference.removed_count),
+        window: window(&format!("{here}/diff?against={earlier}"), from, count),
+        all_parts: is_cut.then(|| format!("{here}/prompt")),
     }
 }
 
-/// Takes the part that `row` stands for now: one of the same kind and source.
-fn take_replaced(row: &PromptPartRow, removed: &mut Vec<Loaded>) -> Option<Loaded> {
-    row.source.as_ref()?;
-    let at = removed.iter().position(|(old, _)| old.kind == row.kind && old.source == row.source)?;
-    Some(removed.remove(at))
+fn window(here: &str, from: usize, count: usize) -> Option<Window> {
+    let to = (from + CHANGES).min(count);
+    let link = |from: usize| format!("{here}&from={from}");
+    (from > 0 || to < count).then(|| Window {
+        words: format!(
+            "changes {} to {} of {}",
+            whole((from + 1).min(to) as u64),
+            whole(to as u64),
+            whole(count as u64)
+        ),
+        before: (from > 0).then(|| link(from.saturating_sub(CHANGES))),
+        after: (to < count).then(|| link(to)),
+    })
 }
 
 fn words_of(event: Option<&Event>) -> String {
@@ -178,13 +278,14 @@ fn words_of(event: Option<&Event>) -> String {
 
 fn with_content(
     name: &str,
-    row: &PromptPartRow,
-    event: Option<&Event>,
+    (row, event): &Loaded,
     is_new: bool,
+    previews: &Previews,
     space: &mut Space,
 ) -> PartView {
-    let mut view = PartView::new(name, row, is_new);
-    view.content = event.map(|event| space.content(&text_of(&event.body), view.href.clone(), Room::Narrow));
+    let mut view = PartView::new(name, row, is_new, previews);
+    let text = |event: &Event| text_of(&event.body);
+    view.content = event.as_ref().map(|event| space.content(&text(event), view.href.clone(), Room::Narrow));
     view.is_open = true;
     view
 }

@@ -58,7 +58,7 @@ fn block_text(block: &Block) -> String {
 }
 
 /// Returns what a picture or file is, in words.
-pub(super) fn media_words(block: &Block) -> String {
+pub(crate) fn media_words(block: &Block) -> String {
     match block {
         Block::Media { media_type, bytes } => {
             let kind = if media_type.is_empty() { "picture or file" } else { media_type };
@@ -77,7 +77,7 @@ pub(super) fn json_text(json: &Json) -> String {
 }
 
 /// Returns what a tool gave back: its text, or the texts of a list of content blocks, or JSON.
-pub(super) fn output_text(output: &Json) -> String {
+pub(crate) fn output_text(output: &Json) -> String {
     if let Some(text) = output.as_text() {
         return text;
     }

@@ -13,7 +13,8 @@ pub(crate) mod sessions;
 pub(crate) mod turn;
 
 mod content;
-mod words;
+mod troubles;
+pub(crate) mod words;
 
 use askama::Template;
 use axum::response::Html;

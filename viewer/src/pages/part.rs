@@ -11,6 +11,7 @@ use super::html;
 use super::raw::plain;
 use crate::AppState;
 use crate::errors::PageError;
+use crate::kept::Keeper;
 use crate::links;
 
 #[derive(Deserialize)]
@@ -30,20 +31,26 @@ pub(crate) async fn show(
     State(state): State<AppState>,
     Path((session, part)): Path<(String, u32)>,
     Query(asked): Query<Asked>,
+    keeper: Keeper,
 ) -> Result<Response, PageError> {
-    let (name, text) = state
+    let (version, found) = state
         .ask(move |store| {
             let session = store.session(&session)?;
+            let version = keeper.version(&[session.session_key.into(), session.position]);
+            if version.is_held() {
+                return Ok((version, None));
+            }
             let (row, event) = store.part_event(session.session_key, part)?;
             if row.position == 0 {
                 return Err(PageError::NotFound { what: "bytes of the part", name: part.to_string() });
             }
-            Ok((session.session, text_of(&event.body)))
+            Ok((version, Some((session.session, text_of(&event.body)))))
         })
         .await?;
+    let Some((name, text)) = found else { return Ok(version.unchanged()) };
     if asked.fragment.is_none() {
-        return Ok(plain(text.into_bytes()));
+        return Ok(version.mark(plain(text.into_bytes())));
     }
     let content = Content::new(&text, links::part(&name, part), Room::Wide);
-    Ok(html(&Fragment { content })?.into_response())
+    Ok(version.mark(html(&Fragment { content })?.into_response()))
 }

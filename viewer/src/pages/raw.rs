@@ -7,6 +7,7 @@ use axum::response::{Html, IntoResponse, Response};
 use store::{Position, RawRecord};
 
 use super::content::{Content, Room, Space};
+use super::session::header::title;
 use super::{Frame, html};
 use crate::AppState;
 use crate::errors::PageError;
@@ -42,6 +43,8 @@ pub(super) fn plain(bytes: Vec<u8>) -> Response {
 #[template(path = "records.html")]
 struct RecordsPage {
     frame: Frame,
+    session: String,
+    session_href: String,
     back: String,
     turn: u32,
     records: Vec<RecordView>,
@@ -60,17 +63,23 @@ pub(crate) async fn records(
     State(state): State<AppState>,
     Path((session, turn)): Path<(String, u32)>,
 ) -> Result<Html<String>, PageError> {
-    let (name, records) = state
+    let (session, records) = state
         .ask(move |store| {
             let session = store.session(&session)?;
+            // A turn that is not there has no page of records either; what came before the first has none but this.
+            if turn > 0 {
+                store.turn(session.session_key, turn)?;
+            }
             let records = store.turn_records(session.session_key, turn)?;
-            Ok::<_, PageError>((session.session, records))
+            Ok::<_, PageError>((session, records))
         })
         .await?;
     let mut space = Space::of_page();
     html(&RecordsPage {
-        frame: Frame::new(&format!("Records of turn {turn}")),
-        back: links::turn(&name, turn),
+        frame: Frame::new(&format!("Records of turn {turn} · {}", title(&session))),
+        session: title(&session),
+        session_href: links::session(&session.session),
+        back: links::turn(&session.session, turn),
         turn,
         cut: (records.len() > RECORDS)
             .then(|| format!("{RECORDS} of {} shown", counted(records.len() as u64, "record", "records"))),

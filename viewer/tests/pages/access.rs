@@ -8,10 +8,11 @@ use axum::http::StatusCode;
 use crate::app::{App, Session, TOKEN, request};
 
 /// Every address that shows data.
-const GUARDED: [&str; 12] = [
+const GUARDED: [&str; 13] = [
     "/",
     "/sessions",
     "/sessions/s",
+    "/sessions/s/turns?turn=1",
     "/sessions/s/turns/1",
     "/sessions/s/turns/1/diff",
     "/sessions/s/turns/1/prompt",
@@ -146,7 +147,7 @@ async fn assets_are_kept_for_ever_under_their_hash() {
     let app = app();
     let page = app.page("/sessions").await;
     let assets: Vec<&str> = page.split('"').filter(|word| word.starts_with("/assets/")).collect();
-    assert_eq!(assets.len(), 3, "{assets:?}");
+    assert_eq!(assets.len(), 6, "{assets:?}");
     for asset in assets {
         let answer = app.send(request("GET", asset).body(Body::empty()).unwrap()).await;
         assert_eq!(answer.status, StatusCode::OK, "{asset}");

@@ -117,6 +117,25 @@ impl Session {
         Self { name: name.to_owned(), events: Vec::new(), at, responses: 0 }
     }
 
+    /// Returns a session that began a minute ago, and so may still be running.
+    pub fn recent(name: &str) -> Self {
+        Self { at: Timestamp::now().micros() - 60_000_000, ..Self::new(name) }
+    }
+
+    /// Returns the same with a step at each event, as sources number them that can be forked.
+    pub fn stepped(mut self) -> Self {
+        for (n, event) in self.events.iter_mut().enumerate() {
+            event.step = Some(format!("step-{n}"));
+        }
+        self
+    }
+
+    /// Returns the same events as those of another session, as an agent copies them that forks one.
+    pub fn copied(&self, name: &str) -> Self {
+        let events = self.events.iter().map(|event| Event { session: name.to_owned(), ..event.clone() });
+        Self { name: name.to_owned(), events: events.collect(), at: self.at, responses: self.responses }
+    }
+
     pub fn event(mut self, body: Body) -> Self {
         self.at += 1_000_000;
         let event =

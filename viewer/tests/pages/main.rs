@@ -5,5 +5,7 @@ mod access;
 mod app;
 mod hostile;
 mod live;
+mod overview;
 mod reading;
 mod sizes;
+mod turn;

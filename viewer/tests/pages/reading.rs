@@ -24,7 +24,7 @@ fn broken() -> Session {
 }
 
 /// Returns the page without tags, with single spaces.
-fn words(page: &str) -> String {
+pub fn words(page: &str) -> String {
     let mut text = String::new();
     let mut in_tag = false;
     for char in page.chars() {
@@ -173,7 +173,7 @@ async fn children_stand_under_their_parent() {
     assert!(list.contains(r#"<a href="/sessions?parent=broken-1" data-expand>1 child</a>"#), "{list}");
     assert!(app.page("/sessions?parent=broken-1").await.contains("/sessions/broken-1%2Fagent-7"));
     let page = app.page("/sessions/broken-1%2Fagent-7").await;
-    assert!(words(&page).contains("Sub-agent of broken-1"), "{}", words(&page));
+    assert!(words(&page).contains("Sub-agent of mend the build"), "{}", words(&page));
     assert!(page.contains("/sessions/broken-1?call=call-2"), "{page}");
     assert!(app.page("/sessions/broken-1").await.contains("look into it"));
     assert!(
@@ -250,7 +250,7 @@ async fn reasoning_is_folded_and_hidden_reasoning_named() {
     });
     let app = App::with(&[Session::new("s").asks("x").event(response)]);
     let turn = app.page("/sessions/s/turns/1").await;
-    assert!(turn.contains("<details class=\"fold reasoning\">"), "{turn}");
+    assert!(turn.contains("<details class=\"drop reasoning block\""), "{turn}");
     assert!(turn.contains("only its signature is in the source"), "{turn}");
     // The call was asked for, but neither it nor its result is in the source.
     assert!(words(&turn).contains("No result is in the source."), "{}", words(&turn));

@@ -1,11 +1,13 @@
 //! What stands above a session: what it is, how it went, what was lost of it.
 
-use store::{SessionRow, SourceRow, UnreadPiece};
+use agent_core::Status;
+use store::{SessionRow, SourceRow, ToolCallRow, TurnRow, UnreadPiece};
 
 use super::Known;
 use crate::format::{UNKNOWN, counted, dollars, duration, known, output_tokens, short, whole};
 use crate::links;
 use crate::markup::one_line;
+use crate::pages::troubles::Troubles;
 use crate::pages::words::{self, Word};
 use crate::times::{Clock, ShownTime};
 
@@ -18,9 +20,12 @@ pub(crate) struct Header {
     pub(crate) href: String,
     pub(crate) title: String,
     pub(crate) status: Word,
-    pub(crate) ended: Option<&'static str>,
+    /// How it ended, and what that means.
+    pub(crate) ended: (&'static str, &'static str),
     pub(crate) started: ShownTime,
     pub(crate) last: ShownTime,
+    /// Whether both are on one day.
+    pub(crate) is_one_day: bool,
     pub(crate) facts: Vec<Fact>,
     pub(crate) figures: Vec<Figure>,
     pub(crate) parent: Option<Relative>,
@@ -42,6 +47,8 @@ pub(crate) struct Fact {
 pub(crate) struct Figure {
     pub(crate) name: &'static str,
     pub(crate) value: String,
+    /// What has to be known of it, in small.
+    pub(crate) note: Option<String>,
     pub(crate) title: String,
     pub(crate) is_bad: bool,
 }
@@ -49,7 +56,8 @@ pub(crate) struct Figure {
 /// A session that this one came from, or that came from it.
 #[derive(Debug)]
 pub(crate) struct Relative {
-    pub(crate) href: String,
+    /// Absent when it is not here.
+    pub(crate) href: Option<String>,
     pub(crate) kind: &'static str,
     pub(crate) title: String,
     pub(crate) status: Word,
@@ -88,18 +96,21 @@ pub(crate) struct Unread {
 impl Header {
     pub(super) fn new(known: &Known, clock: &Clock) -> Self {
         let row = &known.session;
+        let status = row.status_at(clock.now());
+        let (started, last) = (clock.show(row.started_at), clock.show(row.ended_at));
         Self {
             name: one_line(&row.session),
             encoded: links::encode(&row.session),
             href: links::session(&row.session),
             title: title(row),
-            status: words::status(row.status_at(clock.now())),
-            ended: words::end_reason(&row.end_reason),
-            started: clock.show(row.started_at),
-            last: clock.show(row.ended_at),
+            status: words::status(status),
+            ended: words::ending(status, &row.end_reason),
+            is_one_day: started.day == last.day,
+            started,
+            last,
             facts: facts(row),
-            figures: figures(row),
-            parent: row.parent.as_ref().map(|parent| parent_link(row, parent)),
+            figures: figures(known, status),
+            parent: row.parent.as_ref().map(|parent| parent_link(known, parent)),
             children: known.children.iter().map(|child| child_link(child, clock)).collect(),
             more_children: more_children(known),
             first_error: first_error(known),
@@ -132,96 +143,130 @@ fn facts(row: &SessionRow) -> Vec<Fact> {
     all.into_iter().filter_map(|(name, value)| Some(Fact { name, value: one_line(&value?) })).collect()
 }
 
-fn figures(row: &SessionRow) -> Vec<Figure> {
-    let errors = row.failed_tool_calls + row.failed_model_calls;
-    let figure = |name, value: String, title: String| Figure { name, value, title, is_bad: false };
-    let tokens = |name, tokens: Option<u64>| {
-        figure(name, known(tokens, short), known(tokens, |tokens| format!("{} tokens", whole(tokens))))
-    };
+fn figure(name: &'static str, value: String, title: &str) -> Figure {
+    Figure { name, value, note: None, title: title.to_owned(), is_bad: false }
+}
+
+fn tokens(name: &'static str, tokens: Option<u64>) -> Figure {
+    let title = tokens.map_or_else(
+        || "the source gives no such figure".to_owned(),
+        |tokens| format!("{} tokens, as reported", whole(tokens)),
+    );
+    figure(name, known(tokens, short), &title)
+}
+
+fn figures(of: &Known, status: Status) -> Vec<Figure> {
+    let row = &of.session;
     let mut all = vec![
-        figure("turns", whole(row.turns.into()), counted(row.runs.into(), "request", "requests")),
-        figure(
-            "tool calls",
-            whole(row.tool_calls.into()),
-            format!("{} failed", whole(row.failed_tool_calls.into())),
-        ),
-        Figure {
-            is_bad: errors > 0,
-            ..figure(
-                "errors",
-                whole(errors.into()),
-                format!(
-                    "{} tool calls and {} model calls failed",
-                    row.failed_tool_calls, row.failed_model_calls
-                ),
-            )
-        },
-        figure("duration", known(row.duration_ms, duration), "from the first event to the last".to_owned()),
+        turns(of, status),
+        figure("tool calls", whole(row.tool_calls.into()), "calls of tools, whatever became of them"),
+        errors(row),
+        duration_figure(row),
         tokens("input", row.uncached_input_tokens),
         tokens("cache read", row.cache_read_tokens),
         tokens("cache write", row.cache_write_tokens()),
-        figure(
-            "output",
-            output_tokens(row.output_tokens, &row.usage_quality, short),
-            format!(
-                "{} tokens; {}",
-                output_tokens(row.output_tokens, &row.usage_quality, whole),
-                words::usage_quality(&row.usage_quality)
-            ),
-        ),
+        output(row),
         tokens("peak prompt", row.peak_prompt_tokens),
         figure("cost", known(row.reported_cost_picousd, dollars), cost_title(row)),
     ];
     if row.compactions > 0 {
-        all.push(figure(
-            "compactions",
-            whole(row.compactions.into()),
-            "times the context was made smaller".to_owned(),
-        ));
+        let title = "times the context was made smaller";
+        all.push(figure("compactions", whole(row.compactions.into()), title));
     }
     if row.interrupts > 0 {
-        all.push(figure(
-            "interrupts",
-            whole(row.interrupts.into()),
-            "times the user broke it off".to_owned(),
-        ));
+        all.push(figure("interrupts", whole(row.interrupts.into()), "times the user broke it off"));
     }
     all
 }
 
-fn cost_title(row: &SessionRow) -> String {
-    match row.reported_cost_picousd {
-        Some(_) => "as the agent reported it".to_owned(),
-        None => "the source reports no cost".to_owned(),
+/// Turns without an answer have a number too, so that the last number may be greater than this figure.
+fn turns(of: &Known, status: Status) -> Figure {
+    let row = &of.session;
+    let requests = counted(row.runs.into(), "request", "requests");
+    let answered = counted(row.turns.into(), "answered turn", "answered turns");
+    Figure {
+        note: words::unanswered_turns(of.counts.unanswered, status == Status::Running)
+            .map(|words| format!("+ {words}")),
+        ..figure("turns", whole(row.turns.into()), &format!("{answered}, {requests}"))
     }
 }
 
-fn parent_link(row: &SessionRow, parent: &str) -> Relative {
+/// Only what failed by itself is an error; what was refused or broken off stands beside it.
+fn errors(row: &SessionRow) -> Figure {
+    let troubles = Troubles::of_session(row);
+    let title = "calls that failed by themselves; refused ones and those broken off are told apart";
+    Figure {
+        is_bad: troubles.errors > 0,
+        value: if troubles.errors > 0 { troubles.bad } else { "0".to_owned() },
+        note: Some(troubles.mild).filter(|words| !words.is_empty()),
+        ..figure("errors", String::new(), title)
+    }
+}
+
+fn duration_figure(row: &SessionRow) -> Figure {
+    let title = match row.duration_ms {
+        Some(0) => "all its events carry the same time",
+        Some(_) => "from the first event to the last",
+        None => "the source tells no times",
+    };
+    figure("duration", known(row.duration_ms.filter(|&ms| ms > 0), duration), title)
+}
+
+fn output(row: &SessionRow) -> Figure {
+    let quality = words::usage_quality(&row.usage_quality);
+    let reported = output_tokens(row.output_tokens, &row.usage_quality, whole);
+    let estimate = words::estimate(row.output_tokens, row.estimated_output_tokens, &row.usage_quality);
+    let title = match estimate {
+        Some(tokens) => format!("{reported} tokens; {quality}. {} {}", whole(tokens), words::ESTIMATE),
+        None => format!("{reported} tokens; {quality}"),
+    };
+    Figure {
+        note: estimate
+            .filter(|&tokens| row.output_tokens.map(short) != Some(short(tokens)))
+            .map(|tokens| format!("est. {}", short(tokens))),
+        ..figure("output", output_tokens(row.output_tokens, &row.usage_quality, short), &title)
+    }
+}
+
+const fn cost_title(row: &SessionRow) -> &'static str {
+    match row.reported_cost_picousd {
+        Some(_) => "as the agent reported it",
+        None => "the source reports no cost",
+    }
+}
+
+fn parent_link(of: &Known, name: &str) -> Relative {
+    let row = &of.session;
     let is_fork = row.parent_kind.as_deref() == Some("fork");
     let href = match (&row.parent_call, row.parent_turn) {
-        (Some(call), _) => links::with_query(&links::session(parent), &[("call", Some(call))]),
-        (None, Some(turn)) => links::turn(parent, turn),
-        (None, None) => links::session(parent),
+        (Some(call), _) => links::with_query(&links::session(name), &[("call", Some(call))]),
+        (None, Some(turn)) => links::turn(name, turn),
+        (None, None) => links::session(name),
     };
     let detail = match row.parent_turn {
         Some(turn) if is_fork => format!("shares its turns up to {turn}"),
         _ => String::new(),
     };
-    let kind = if is_fork { "Fork of" } else { "Sub-agent of" };
-    Relative { href, kind, title: one_line(parent), status: Word::default(), detail }
+    Relative {
+        href: of.parent.is_some().then_some(href),
+        kind: if is_fork { "Fork of" } else { "Sub-agent of" },
+        title: of.parent.as_ref().map_or_else(|| one_line(name), title),
+        status: Word::default(),
+        detail,
+    }
 }
 
 fn child_link(row: &SessionRow, clock: &Clock) -> Relative {
+    let turns = counted(row.turns.into(), "turn", "turns");
     Relative {
-        href: links::session(&row.session),
+        href: Some(links::session(&row.session)),
         kind: if row.parent_kind.as_deref() == Some("fork") { "fork" } else { "sub-agent" },
         title: title(row),
         status: words::status(row.status_at(clock.now())),
-        detail: format!(
-            "{} · {}",
-            counted(row.turns.into(), "turn", "turns"),
-            counted((row.failed_tool_calls + row.failed_model_calls).into(), "error", "errors")
-        ),
+        detail: match Troubles::of_session(row).words() {
+            Some(troubles) => format!("{turns} · {troubles}"),
+            None => turns,
+        },
     }
 }
 
@@ -235,9 +280,9 @@ fn more_children(known: &Known) -> Option<(String, String)> {
 
 fn first_error(known: &Known) -> Option<FirstError> {
     let (turn, call) = known.first_error.as_ref()?;
-    let errors = u64::from(known.session.failed_tool_calls + known.session.failed_model_calls);
+    let troubles = Troubles::of_session(&known.session);
     let what = match call {
-        Some(call) => format!("{} {}", one_line(&call.name), words::tool_status(call.status.as_deref()).text),
+        Some(call) => format!("{} failed", one_line(&call.name)),
         None => "the model call failed".to_owned(),
     };
     let anchor =
@@ -246,9 +291,16 @@ fn first_error(known: &Known) -> Option<FirstError> {
         href: format!("{}{anchor}", links::turn(&known.session.session, turn.turn)),
         turn: whole(turn.turn.into()),
         what,
-        words: turn.error_preview.as_deref().map(one_line).unwrap_or_default(),
-        more: (errors > 1).then(|| format!("{} in all", counted(errors, "error", "errors"))),
+        words: error_words(turn, call.as_ref()),
+        more: (troubles.errors > 1).then(|| format!("{} in all", troubles.bad)),
     })
+}
+
+/// The turn has the words of the first thing that went wrong in it, which may be a call that was refused.
+fn error_words(turn: &TurnRow, call: Option<&ToolCallRow>) -> String {
+    let has_other = turn.rejected_tool_calls + turn.cancelled_tool_calls > 0;
+    let own = call.filter(|_| has_other).and_then(|call| call.output_preview.as_deref());
+    own.filter(|words| !words.is_empty()).or(turn.error_preview.as_deref()).map(one_line).unwrap_or_default()
 }
 
 impl Losses {

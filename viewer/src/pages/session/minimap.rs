@@ -7,6 +7,7 @@ use store::MinimapBucket;
 use super::WINDOW;
 use crate::format::{short, whole};
 use crate::links;
+use crate::pages::troubles::Troubles;
 
 /// The strip's width in its own units.
 const WIDTH: f64 = 1000.0;
@@ -22,6 +23,8 @@ pub(crate) struct Minimap {
     pub(crate) bars: String,
     /// Bars with errors in them.
     pub(crate) errors: String,
+    /// Marks over bars in which calls were refused or broken off, and none failed.
+    pub(crate) mild: String,
     /// Marks where the user asked.
     pub(crate) requests: String,
     /// Lines where the context was compacted.
@@ -54,6 +57,7 @@ impl Minimap {
         let mut map = Self {
             bars: String::new(),
             errors: String::new(),
+            mild: String::new(),
             requests: String::new(),
             compactions: String::new(),
             window: scale.window(from),
@@ -78,6 +82,9 @@ impl Minimap {
             let _ = write!(self.errors, "M{x:.2} 0h{width:.2}v5h-{width:.2}z");
         } else {
             self.bars.push_str(&bar);
+            if bucket.rejected_tool_calls + bucket.cancelled_tool_calls > 0 {
+                let _ = write!(self.mild, "M{x:.2} 0h{width:.2}v3h-{width:.2}z");
+            }
         }
         if bucket.requests > 0 {
             let _ = write!(
@@ -145,7 +152,6 @@ fn fields(session: &str, buckets: &[MinimapBucket], scale: &Scale) -> Vec<Field>
         .chunks(size)
         .filter_map(|chunk| {
             let (first, last) = (chunk.first()?, chunk.last()?);
-            let errors: u64 = chunk.iter().map(|bucket| bucket.errors).sum();
             let target = chunk.iter().find(|bucket| bucket.errors > 0).unwrap_or(first).first_turn;
             let (x, _) = scale.span(first.first_turn, first.last_turn);
             let (end, end_width) = scale.span(last.first_turn, last.last_turn);
@@ -153,28 +159,24 @@ fn fields(session: &str, buckets: &[MinimapBucket], scale: &Scale) -> Vec<Field>
                 href: links::turn(session, target),
                 x: format!("{x:.2}"),
                 width: format!("{:.2}", end + end_width + scale.gap - x),
-                title: field_title(first.first_turn, last.last_turn, chunk, errors),
+                title: field_title(first.first_turn, last.last_turn, chunk),
             })
         })
         .collect()
 }
 
-fn field_title(first: u32, last: u32, chunk: &[MinimapBucket], errors: u64) -> String {
+fn field_title(first: u32, last: u32, chunk: &[MinimapBucket]) -> String {
     let turns = if first == last { format!("turn {first}") } else { format!("turns {first} to {last}") };
     let prompt = chunk.iter().filter_map(|bucket| bucket.prompt_tokens).max();
     let prompt = prompt.map_or_else(String::new, |tokens| format!(", prompt {} tokens", short(tokens)));
-    let errors = match errors {
-        0 => String::new(),
-        1 => ", 1 error".to_owned(),
-        errors => format!(", {errors} errors"),
-    };
-    format!("{turns}{prompt}{errors}")
+    let troubles = Troubles::of_bars(chunk).words().map_or_else(String::new, |words| format!(", {words}"));
+    format!("{turns}{prompt}{troubles}")
 }
 
 fn words(buckets: &[MinimapBucket], last_turn: u32) -> String {
-    let errors: u64 = buckets.iter().map(|bucket| bucket.errors).sum();
+    let troubles = Troubles::of_bars(buckets).words().unwrap_or_else(|| "no errors".to_owned());
     let requests: u64 = buckets.iter().map(|bucket| bucket.requests).sum();
-    format!("The session's {last_turn} turns with {errors} errors and {requests} requests of the user")
+    format!("The session's {last_turn} turns with {requests} requests of the user: {troubles}")
 }
 
 #[cfg(test)]
@@ -197,7 +199,7 @@ mod tests {
         let map = Minimap::new("s", &buckets, 120, 1).expect("there are turns");
         assert_eq!(map.fields.len(), FIELDS);
         assert_eq!(map.fields[0].href, "/sessions/s/turns/2");
-        assert_eq!(map.fields[0].title, "turns 1 to 2, prompt 100 tokens, 1 error");
+        assert_eq!(map.fields[0].title, "turns 1 to 2, prompt 100 tokens, 1 failed");
         assert_eq!(map.fields[1].href, "/sessions/s/turns/3");
     }
 

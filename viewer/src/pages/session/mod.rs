@@ -11,8 +11,11 @@ use agent_core::Status;
 use askama::Template;
 use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse, Redirect, Response};
+use rustc_hash::FxHashMap;
 use serde::Deserialize;
-use store::{RunRow, SessionFilter, SessionRow, Store, StoreError, ToolCallRow, TurnRow, UnreadPiece};
+use store::{
+    RunRow, SessionFilter, SessionRow, Store, StoreError, ToolCallRow, TurnCounts, TurnRow, UnreadPiece,
+};
 
 use self::header::Header;
 use self::minimap::Minimap;
@@ -54,6 +57,7 @@ struct SessionPage {
     outline: Outline,
     turns: Vec<TurnView>,
     windows: Windows,
+    empty: Option<Empty>,
     search: Option<Search>,
     search_text: String,
     is_live: bool,
@@ -64,6 +68,42 @@ struct Search {
     words: String,
     found: String,
     all: String,
+}
+
+/// What stands where there are no turns.
+struct Empty {
+    heading: &'static str,
+    words: &'static str,
+    /// Where its beginning is to be read: address and words.
+    elsewhere: Option<(String, String)>,
+}
+
+impl Empty {
+    /// Returns nothing for a session with turns.
+    fn new(known: &Known) -> Option<Self> {
+        if known.counts.last > 0 {
+            return None;
+        }
+        if known.session.parent_kind.as_deref() != Some("fork") {
+            return Some(Self {
+                heading: "No turns yet",
+                words: "Nothing that a model said is in what was read of this session.",
+                elsewhere: None,
+            });
+        }
+        let parent = known.parent.as_ref();
+        Some(Self {
+            heading: "Nothing of its own yet",
+            words: "All that was read of this fork it shares with the session that it came from.",
+            elsewhere: parent.map(|parent| match known.session.parent_turn {
+                Some(turn) => (
+                    links::turn(&parent.session, turn),
+                    format!("Turn {turn} of {}, where it leaves", header::title(parent)),
+                ),
+                None => (links::session(&parent.session), header::title(parent)),
+            }),
+        })
+    }
 }
 
 /// Shows the session, or leads to where it really is.
@@ -100,7 +140,7 @@ enum Answer {
 }
 
 /// Returns the address of the turn that a call, response or key belongs to.
-fn jump(store: &Store, session: &SessionRow, sought: &str) -> Result<String, PageError> {
+pub(super) fn jump(store: &Store, session: &SessionRow, sought: &str) -> Result<String, PageError> {
     let turn = store.turn_of(session.session_key, sought)?;
     let turn = turn.ok_or_else(|| PageError::NotFound { what: "call or step", name: sought.to_owned() })?;
     Ok(format!("{}#call-{}", links::turn(&session.session, turn), links::encode(sought)))
@@ -110,13 +150,17 @@ fn jump(store: &Store, session: &SessionRow, sought: &str) -> Result<String, Pag
 pub(super) struct Known {
     pub(super) session: SessionRow,
     pub(super) is_running: bool,
-    pub(super) last_turn: u32,
+    pub(super) counts: TurnCounts,
     pub(super) from: u32,
     pub(super) turns: Vec<TurnRow>,
     pub(super) calls: Vec<ToolCallRow>,
     pub(super) runs: Vec<RunRow>,
+    /// How many calls of models failed in each run.
+    pub(super) model_errors: FxHashMap<u32, u32>,
     pub(super) bars: Vec<store::MinimapBucket>,
     pub(super) first_error: Option<(TurnRow, Option<ToolCallRow>)>,
+    /// The session it came from, when that is here.
+    pub(super) parent: Option<SessionRow>,
     pub(super) children: Vec<SessionRow>,
     pub(super) children_count: u64,
     pub(super) unread: Vec<UnreadPiece>,
@@ -133,8 +177,8 @@ impl Known {
         words: Option<&str>,
     ) -> Result<Self, PageError> {
         let key = session.session_key;
-        let last_turn = store.last_turn(key)?;
-        let from = first_turn(asked_from, last_turn)?;
+        let counts = store.turn_counts(key)?;
+        let from = first_turn(asked_from, counts.last)?;
         let found = words.map(|words| store.turns_with_text(key, words, WINDOW)).transpose()?;
         let (turns, calls) = match &found {
             Some(found) => store.turns_numbered(key, found)?,
@@ -151,17 +195,22 @@ impl Known {
         let now = agent_core::Timestamp::now();
         Ok(Self {
             is_running: session.status_at(now) == Status::Running,
-            last_turn,
+            counts,
             from,
             turns,
             calls,
             runs: store.runs(key)?,
+            model_errors: match session.failed_model_calls {
+                0 => FxHashMap::default(),
+                _ => store.failed_model_calls_by_run(key)?,
+            },
             bars: store.minimap(key, BARS)?,
             first_error: session
                 .first_error_turn
                 .map(|turn| first_error(store, key, turn))
                 .transpose()?
                 .flatten(),
+            parent: session.parent.as_deref().map(|name| parent(store, name)).transpose()?.flatten(),
             children_count: store.session_count(&children, now)?,
             children: store.sessions(&children, now)?.sessions,
             unread: store.unread_of(&session.session, UNREAD)?,
@@ -184,6 +233,15 @@ fn first_turn(asked: Option<&str>, last: u32) -> Result<u32, PageError> {
     }
 }
 
+/// Returns the session of exactly this name, when it is here.
+fn parent(store: &Store, name: &str) -> Result<Option<SessionRow>, StoreError> {
+    match store.session(name) {
+        Ok(row) => Ok(Some(row).filter(|row| row.session == name)),
+        Err(StoreError::NotFound { .. } | StoreError::Ambiguous { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 fn first_error(
     store: &Store,
     key: u32,
@@ -198,7 +256,7 @@ fn page(known: Known, words: Option<String>, state: &AppState) -> SessionPage {
     let clock = state.clock();
     let name = known.session.session.clone();
     let header = Header::new(&known, &clock);
-    let windows = Windows::new(&name, known.from, known.last_turn);
+    let windows = Windows::new(&name, known.from, known.counts, known.is_running);
     let search = words.as_ref().zip(known.found.as_ref()).map(|(words, found)| Search {
         words: one_line(words),
         found: match found.len() {
@@ -212,9 +270,10 @@ fn page(known: Known, words: Option<String>, state: &AppState) -> SessionPage {
     SessionPage {
         frame: Frame::new(&header.title),
         is_live: known.is_running,
-        minimap: Minimap::new(&name, &known.bars, known.last_turn, known.from),
+        minimap: Minimap::new(&name, &known.bars, known.counts.last, known.from),
         outline: Outline::new(&known),
         turns: transcript::turns(&known, &clock),
+        empty: Empty::new(&known).filter(|_| search.is_none()),
         search_text: words.unwrap_or_default(),
         search,
         windows,

@@ -4,9 +4,10 @@ use agent_core::Status;
 use store::RunRow;
 
 use super::{Known, WINDOW};
-use crate::format::{counted, duration, known as shown, whole};
+use crate::format::{counted, duration, whole};
 use crate::links;
 use crate::markup::one_line;
+use crate::pages::troubles::Troubles;
 use crate::pages::words::{self, Word};
 
 /// Chapters named; of more, those around the turns that are shown.
@@ -30,7 +31,7 @@ pub(crate) struct Chapter {
     pub(crate) task: String,
     pub(crate) status: Word,
     pub(crate) detail: String,
-    pub(crate) errors: Option<String>,
+    pub(crate) troubles: Troubles,
     pub(crate) is_here: bool,
 }
 
@@ -69,12 +70,19 @@ fn chapter(known: &Known, run: &RunRow, is_here: bool, is_last: bool) -> Chapter
         number: run.run,
         task: if task.is_empty() { "(no words)".to_owned() } else { task },
         status: words::status(if is_going_on { Status::Running } else { status }),
-        detail: format!(
-            "{} · {}",
-            counted(run.turns.into(), "turn", "turns"),
-            shown(run.duration_ms, duration)
-        ),
-        errors: (run.failed_tool_calls > 0).then(|| counted(run.failed_tool_calls.into(), "error", "errors")),
+        detail: detail(run, is_last && known.is_running),
+        troubles: Troubles::of_run(run, known.model_errors.get(&run.run).copied().unwrap_or(0)),
         is_here,
+    }
+}
+
+fn detail(run: &RunRow, may_come: bool) -> String {
+    if run.turns == 0 {
+        return words::unanswered(may_come).to_owned();
+    }
+    let turns = counted(run.turns.into(), "turn", "turns");
+    match run.duration_ms.filter(|&ms| ms > 0) {
+        Some(ms) => format!("{turns} · {}", duration(ms)),
+        None => turns,
     }
 }

@@ -1,12 +1,13 @@
 //! The turns of a session, each in a few lines.
 
 use rustc_hash::FxHashMap;
-use store::{ToolCallRow, TurnRow};
+use store::{ToolCallRow, TurnCounts, TurnRow};
 
 use super::{Known, WINDOW};
-use crate::format::{counted, duration, short, whole};
+use crate::format::{counted, duration, output_tokens, short, whole};
 use crate::links;
 use crate::markup::one_line;
+use crate::pages::troubles::Troubles;
 use crate::pages::words::{self, Word};
 use crate::times::{Clock, ShownTime};
 
@@ -23,11 +24,14 @@ pub(crate) struct TurnView {
     pub(crate) number: u32,
     pub(crate) href: String,
     pub(crate) time: ShownTime,
+    /// The day, where it is not that of the turn before on the page.
+    pub(crate) new_day: Option<String>,
     /// The model, where it is not that of the turn before.
     pub(crate) new_model: Option<String>,
     pub(crate) duration: Option<String>,
     pub(crate) prompt: Option<String>,
-    pub(crate) output: Option<String>,
+    pub(crate) output: String,
+    pub(crate) output_title: String,
     /// The words that began a run.
     pub(crate) request: Option<String>,
     pub(crate) run: Option<u32>,
@@ -47,7 +51,12 @@ pub(crate) struct CallView {
     pub(crate) input: String,
     pub(crate) status: Word,
     pub(crate) duration: Option<String>,
+    /// Since when it has been running.
+    pub(crate) since: Option<ShownTime>,
+    /// The words of its output, when it did not succeed.
     pub(crate) error: Option<String>,
+    /// Whether it failed by itself.
+    pub(crate) is_error: bool,
 }
 
 /// Where the other turns are.
@@ -62,15 +71,20 @@ pub(crate) struct Windows {
 }
 
 impl Windows {
-    pub(super) fn new(session: &str, from: u32, last_turn: u32) -> Self {
+    pub(super) fn new(session: &str, from: u32, counts: TurnCounts, is_running: bool) -> Self {
+        let last_turn = counts.last;
         let to = from.saturating_add(WINDOW - 1).min(last_turn);
         let address = |from: u32| format!("{}?from={from}", links::session(session));
         let latest = last_turn.saturating_sub(WINDOW - 1).max(1);
+        let shown = if last_turn <= WINDOW && from == 1 {
+            counted(last_turn.into(), "turn", "turns")
+        } else {
+            format!("turns {from} to {to} of {} shown", whole(last_turn.into()))
+        };
         Self {
-            words: if last_turn <= WINDOW && from == 1 {
-                counted(last_turn.into(), "turn", "turns")
-            } else {
-                format!("turns {from} to {to} of {} shown", whole(last_turn.into()))
+            words: match words::unanswered_turns(counts.unanswered, is_running) {
+                Some(unanswered) => format!("{shown}, {unanswered}"),
+                None => shown,
             },
             first: (from > 1).then(|| address(1)),
             before: (from > 1).then(|| address(from.saturating_sub(WINDOW).max(1))),
@@ -81,9 +95,14 @@ impl Windows {
     }
 }
 
-/// Returns whether a call ended badly.
+/// Returns whether a call failed by itself.
 pub(super) fn has_failed(call: &ToolCallRow) -> bool {
-    matches!(call.status.as_deref(), Some("failed" | "rejected" | "cancelled"))
+    call.status.as_deref() == Some("failed")
+}
+
+/// Returns whether a call was refused or broken off.
+pub(super) fn was_stopped(call: &ToolCallRow) -> bool {
+    matches!(call.status.as_deref(), Some("rejected" | "cancelled"))
 }
 
 /// Returns the turns that are shown.
@@ -95,77 +114,111 @@ pub(super) fn turns(known: &Known, clock: &Clock) -> Vec<TurnView> {
     let room = if known.calls.len() > MANY_CALLS { CALLS_OF_MANY } else { CALLS };
     let runs: FxHashMap<u32, u32> = known.runs.iter().map(|run| (run.first_turn, run.run)).collect();
     let mut model = None;
+    let mut day = None;
     known
         .turns
         .iter()
         .map(|row| {
             let of_turn = calls.get(&row.turn).map_or(&[][..], Vec::as_slice);
-            let mut view =
-                turn(&known.session.session, row, of_turn, room, runs.get(&row.turn).copied(), clock);
+            let mut view = turn(known, row, of_turn, room, clock);
+            view.run = runs.get(&row.turn).copied();
             view.new_model =
                 row.model.as_deref().filter(|now| model.is_some_and(|before| before != *now)).map(one_line);
             model = row.model.as_deref().or(model);
+            let has_time = row.started_at.is_some();
+            view.new_day = Some(view.time.day.clone()).filter(|now| has_time && day.as_ref() != Some(now));
+            day = view.new_day.clone().or(day.take());
             view
         })
         .collect()
 }
 
-fn turn(
-    session: &str,
-    row: &TurnRow,
-    calls: &[&ToolCallRow],
-    room: usize,
-    run: Option<u32>,
-    clock: &Clock,
-) -> TurnView {
-    let href = links::turn(session, row.turn);
+fn turn(known: &Known, row: &TurnRow, calls: &[&ToolCallRow], room: usize, clock: &Clock) -> TurnView {
+    let href = links::turn(&known.session.session, row.turn);
+    // After a later answer nothing of this turn is still going on.
+    let may_go_on = known.is_running && row.turn >= known.counts.last_responded;
     let chosen = choose(calls, room);
     let left = calls.len() - chosen.len();
-    let failed_call = chosen.iter().any(|call| has_failed(call));
+    let is_open = may_go_on && (!row.responded || calls.iter().any(|call| is_open(call)));
+    let calls: Vec<CallView> = chosen.iter().map(|call| call_view(&href, call, may_go_on, clock)).collect();
+    let error = row.error_preview.as_deref().map(one_line);
     TurnView {
         number: row.turn,
         time: clock.show(row.started_at),
+        new_day: None,
         new_model: None,
-        duration: row
-            .started_at
-            .zip(row.ended_at)
-            .map(|(start, end)| duration(u64::try_from(end.millis_since(start)).unwrap_or(0))),
+        duration: turn_ms(row).filter(|_| !is_open).map(duration),
         prompt: prompt_tokens(row).map(short),
-        output: row.output_tokens.map(short),
+        output: output(row),
+        output_title: words::usage_quality(&row.usage_quality).to_owned(),
         request: row.user_preview.as_deref().map(one_line).filter(|words| !words.is_empty()),
-        run,
+        run: None,
         response: row.response_preview.as_deref().map(one_line).filter(|words| !words.is_empty()),
-        calls: chosen.into_iter().map(|call| call_view(&href, call)).collect(),
+        // A call shows its own words.
+        error: error.filter(|words| calls.iter().all(|call| call.error.as_ref() != Some(words))),
+        calls,
         more_calls: (left > 0).then(|| format!("{} more", counted(left as u64, "tool call", "tool calls"))),
-        // A failed call shows its own words.
-        error: row.error_preview.as_deref().map(one_line).filter(|_| !failed_call),
-        is_error: row.failed_tool_calls + row.failed_model_calls > 0,
-        notes: notes(row),
+        is_error: Troubles::of_turn(row).errors > 0,
+        notes: notes(row, may_go_on),
         href,
     }
 }
 
-/// Returns the first calls, and those that failed before any other.
+/// Returns how long a turn took; nothing when all its events carry one time, which tells nothing.
+fn turn_ms(row: &TurnRow) -> Option<u64> {
+    let (start, end) = row.started_at.zip(row.ended_at)?;
+    u64::try_from(end.millis_since(start)).ok().filter(|&ms| ms > 0)
+}
+
+/// Returns the output tokens, with what they really are where the source's figure is too small.
+fn output(row: &TurnRow) -> String {
+    let reported = output_tokens(row.output_tokens, &row.usage_quality, short);
+    match words::estimate(row.output_tokens, row.estimated_output_tokens, &row.usage_quality) {
+        Some(tokens) => format!("{reported} (est. {})", short(tokens)),
+        None => reported,
+    }
+}
+
+/// Returns the first calls, but those that failed before any other, and those that were stopped before those
+/// that went well.
 fn choose<'a>(calls: &[&'a ToolCallRow], room: usize) -> Vec<&'a ToolCallRow> {
     if calls.len() <= room {
         return calls.to_vec();
     }
-    let mut chosen: Vec<&ToolCallRow> =
-        calls.iter().copied().filter(|call| has_failed(call)).take(room).collect();
-    let others = calls.iter().copied().filter(|call| !has_failed(call)).take(room - chosen.len());
-    chosen.extend(others);
+    let rank = |call: &ToolCallRow| if has_failed(call) { 0 } else { 1 + u8::from(!was_stopped(call)) };
+    let mut chosen = calls.to_vec();
+    chosen.sort_by_key(|call| (rank(call), call.call));
+    chosen.truncate(room);
     chosen.sort_by_key(|call| call.call);
     chosen
 }
 
-fn call_view(turn: &str, call: &ToolCallRow) -> CallView {
+/// Returns whether a call has no result.
+fn is_open(call: &ToolCallRow) -> bool {
+    call.end_position.is_none() && call.status.is_none()
+}
+
+fn call_view(turn: &str, call: &ToolCallRow, may_run: bool, clock: &Clock) -> CallView {
+    let is_running = may_run && is_open(call);
+    let ended_badly = has_failed(call) || was_stopped(call);
     CallView {
         href: format!("{turn}#call-{}", links::encode(&call.call_id)),
         name: one_line(&call.name),
         input: one_line(&call.input_preview),
-        status: words::tool_status(call.status.as_deref()),
+        status: if is_open(call) {
+            words::open_tool(may_run)
+        } else {
+            words::tool_status(call.status.as_deref())
+        },
         duration: call.duration_ms.map(duration),
-        error: call.output_preview.as_deref().filter(|_| has_failed(call)).map(one_line),
+        since: call.started_at.filter(|_| is_running).map(|start| clock.show(Some(start))),
+        error: call
+            .output_preview
+            .as_deref()
+            .filter(|_| ended_badly)
+            .map(one_line)
+            .filter(|words| !words.is_empty()),
+        is_error: has_failed(call),
     }
 }
 
@@ -175,11 +228,11 @@ pub(crate) fn prompt_tokens(row: &TurnRow) -> Option<u64> {
     all.iter().any(Option::is_some).then(|| all.iter().flatten().sum())
 }
 
-fn notes(row: &TurnRow) -> Vec<&'static str> {
+fn notes(row: &TurnRow, may_come: bool) -> Vec<&'static str> {
     let all = [
         (row.compacted, "context compacted before"),
         (row.interrupted, "interrupted by the user"),
-        (!row.responded, "no response"),
+        (!row.responded, words::unanswered(may_come)),
     ];
     all.into_iter().filter_map(|(holds, words)| holds.then_some(words)).collect()
 }
@@ -194,20 +247,41 @@ mod tests {
 
     #[test]
     fn failed_calls_are_never_left_out_for_others() {
-        let calls = [call(1, "succeeded"), call(2, "succeeded"), call(3, "succeeded"), call(4, "failed")];
+        let calls = [
+            call(1, "succeeded"),
+            call(2, "succeeded"),
+            call(3, "cancelled"),
+            call(4, "failed"),
+            call(5, "rejected"),
+        ];
         let rows: Vec<&ToolCallRow> = calls.iter().collect();
-        let numbers: Vec<u32> = choose(&rows, 2).iter().map(|call| call.call).collect();
-        assert_eq!(numbers, [1, 4]);
+        let numbers = |room| choose(&rows, room).iter().map(|call| call.call).collect::<Vec<_>>();
+        assert_eq!([numbers(1), numbers(2), numbers(4)], [vec![4], vec![3, 4], vec![1, 3, 4, 5]]);
     }
 
     #[test]
     fn the_windows_cover_all_turns() {
-        let windows = Windows::new("s", 51, 120);
+        let counts = |last, unanswered| TurnCounts { last, unanswered, ..Default::default() };
+        let windows = Windows::new("s", 51, counts(120, 0), false);
         assert_eq!(windows.words, "turns 51 to 100 of 120 shown");
         assert_eq!(windows.before.as_deref(), Some("/sessions/s?from=1"));
         assert_eq!(windows.after.as_deref(), Some("/sessions/s?from=101"));
         assert_eq!(windows.last.as_deref(), Some("/sessions/s?from=71"));
-        assert!(Windows::new("s", 71, 120).is_last);
-        assert_eq!(Windows::new("s", 1, 3).words, "3 turns");
+        assert!(Windows::new("s", 71, counts(120, 0), false).is_last);
+        assert_eq!(Windows::new("s", 1, counts(3, 1), false).words, "3 turns, 1 never answered");
+        assert_eq!(Windows::new("s", 1, counts(3, 1), true).words, "3 turns, 1 not answered yet");
+    }
+
+    #[test]
+    fn a_small_figure_stands_beside_its_estimate() {
+        let row = |quality: &str, estimated| TurnRow {
+            output_tokens: Some(1),
+            estimated_output_tokens: estimated,
+            usage_quality: quality.to_owned(),
+            ..Default::default()
+        };
+        assert_eq!(output(&row("placeholder", Some(2_100))), "≥ 1 (est. 2.1k)");
+        assert_eq!(output(&row("final", Some(2_100))), "1");
+        assert_eq!(output(&row("partial", Some(1))), "≥ 1");
     }
 }

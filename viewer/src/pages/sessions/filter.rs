@@ -26,6 +26,8 @@ pub(crate) struct Asked {
     pub(super) status: Option<String>,
     pub(super) tool: Option<String>,
     pub(super) text: Option<String>,
+    /// Another name for `text`, which other pages use.
+    pub(super) q: Option<String>,
     pub(super) errors: Option<String>,
     pub(super) parent: Option<String>,
     pub(super) after: Option<String>,
@@ -43,7 +45,8 @@ impl Asked {
             project: filled(self.project),
             status: filled(self.status),
             tool: filled(self.tool),
-            text: filled(self.text),
+            text: filled(self.text).or_else(|| filled(self.q)),
+            q: None,
             errors: filled(self.errors),
             parent: filled(self.parent),
             after: filled(self.after),
@@ -71,10 +74,16 @@ impl Asked {
             text: self.text.clone(),
             has_error: self.errors.is_some(),
             parent: self.parent.clone(),
-            top_only: self.parent.is_none(),
+            top_only: self.is_by_session(),
             limit: None,
             after: self.after.as_deref().map(place).transpose()?,
         })
+    }
+
+    /// Returns whether sub-agents stand under their parents: not where the children of a session are asked
+    /// for, nor where something inside sessions is, which else nobody would find.
+    fn is_by_session(&self) -> bool {
+        self.parent.is_none() && self.text.is_none() && self.tool.is_none() && self.errors.is_none()
     }
 
     /// Returns the address of this list from a place on.
@@ -263,6 +272,16 @@ mod tests {
         };
         let without: Vec<String> = restrictions(&asked).into_iter().map(|set| set.without).collect();
         assert_eq!(without, ["/sessions?user=ann", "/sessions?text=a%26b"]);
+    }
+
+    #[test]
+    fn q_is_another_name_for_the_text() {
+        let asked = |text: Option<&str>, q: Option<&str>| {
+            Asked { text: text.map(str::to_owned), q: q.map(str::to_owned), ..Default::default() }.cleaned()
+        };
+        assert_eq!(asked(None, Some("a b")).address(None), "/sessions?text=a%20b");
+        assert_eq!(asked(Some(" "), Some("b")).text.as_deref(), Some("b"));
+        assert_eq!(asked(Some("a"), Some("b")).text.as_deref(), Some("a"));
     }
 
     #[test]

@@ -7,10 +7,11 @@ use askama::Template;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use store::{ListPlace, SessionFilter, SessionList, Store, StoreError};
+use rustc_hash::{FxHashMap, FxHashSet};
+use store::{ListPlace, SessionFilter, SessionList, SessionRow, Store, StoreError};
 
 use self::filter::{Asked, Form};
-use self::line::SessionLine;
+use self::line::{Around, SessionLine};
 use super::{Frame, html};
 use crate::AppState;
 use crate::errors::PageError;
@@ -69,21 +70,46 @@ struct Known {
 impl Known {
     fn read(store: &Store, filter: &SessionFilter, clock: &Clock) -> Result<Self, StoreError> {
         let list = store.sessions(filter, clock.now())?;
-        let names: Vec<String> = list.sessions.iter().map(|row| row.session.clone()).collect();
-        let children = store.child_counts(&names)?;
-        let lines = list
-            .sessions
-            .iter()
-            .map(|row| SessionLine::new(row, children.get(&row.session).copied().unwrap_or(0), clock))
-            .collect();
+        let neighbours = Neighbours::read(store, &list.sessions)?;
+        let lines =
+            list.sessions.iter().map(|row| SessionLine::new(row, neighbours.around(row), clock)).collect();
+        let all = SessionFilter { top_only: filter.top_only, ..Default::default() };
         Ok(Self {
             count: store.session_count(filter, clock.now())?,
-            total: store.session_count(&SessionFilter::default(), clock.now())?,
+            total: store.session_count(&all, clock.now())?,
             choices: filter::Choices::read(store)?,
             restricts: filter.restricts(),
             lines,
             list,
         })
+    }
+}
+
+/// What is told of the listed sessions by rows other than their own.
+struct Neighbours {
+    children: FxHashMap<String, u64>,
+    unanswered: FxHashMap<u32, u32>,
+    parents: FxHashSet<String>,
+}
+
+impl Neighbours {
+    fn read(store: &Store, rows: &[SessionRow]) -> Result<Self, StoreError> {
+        let names: Vec<String> = rows.iter().map(|row| row.session.clone()).collect();
+        let keys: Vec<u32> = rows.iter().map(|row| row.session_key).collect();
+        let parents: Vec<String> = rows.iter().filter_map(|row| row.parent.clone()).collect();
+        Ok(Self {
+            children: store.child_counts(&names)?,
+            unanswered: store.unanswered_counts(&keys)?,
+            parents: store.known_sessions(&parents)?,
+        })
+    }
+
+    fn around(&self, row: &SessionRow) -> Around {
+        Around {
+            children: self.children.get(&row.session).copied().unwrap_or(0),
+            unanswered: self.unanswered.get(&row.session_key).copied().unwrap_or(0),
+            is_orphan: row.parent.as_ref().is_some_and(|parent| !self.parents.contains(parent)),
+        }
     }
 }
 

@@ -4,7 +4,8 @@ use agent_core::{Block, Body, ModelFailed, ModelResponded, ToolCalled, ToolEnded
 use rustc_hash::FxHashMap;
 use store::{FullEvent, SessionRow, ToolCallRow};
 
-use super::Known;
+use super::anchor;
+use super::known::Known;
 use super::tool::ToolView;
 use crate::format::{counted, duration};
 use crate::links;
@@ -32,10 +33,10 @@ pub(crate) struct CameBack {
 /// One piece of it.
 #[derive(Debug)]
 pub(crate) enum Item {
-    /// Words for the reader.
-    Text(Content),
-    /// Reasoning in words.
-    Reasoning(Content),
+    /// Words for the reader, with the name of the place.
+    Text(String, Content),
+    /// Reasoning in words, with the name of the place.
+    Reasoning(String, Content),
     /// Reasoning that the provider keeps to itself.
     Hidden,
     /// A picture or file.
@@ -65,7 +66,7 @@ pub(crate) struct OtherEvent {
 
 /// A piece before it is made ready, so that only the pieces of the page cost something.
 enum Piece<'a> {
-    Block(u32, &'a Block),
+    Block(&'a FullEvent, usize, &'a Block),
     Call(&'a str),
     Failure(u32, &'a ModelFailed),
 }
@@ -89,7 +90,7 @@ impl<'a> Sorted<'a> {
 
     fn take(&mut self, full: &'a FullEvent) {
         match &full.event.body {
-            Body::ModelResponded(piece) => self.response(full.n, piece),
+            Body::ModelResponded(piece) => self.response(full, piece),
             Body::ModelFailed(failed) => self.pieces.push(Piece::Failure(full.n, failed)),
             Body::ToolCalled(call) => {
                 self.calls.entry(&call.call_id).or_insert((full.n, call));
@@ -110,11 +111,13 @@ impl<'a> Sorted<'a> {
         }
     }
 
-    fn response(&mut self, n: u32, piece: &'a ModelResponded) {
-        for block in &piece.content {
+    fn response(&mut self, full: &'a FullEvent, piece: &'a ModelResponded) {
+        for (at, block) in piece.content.iter().enumerate() {
             match block {
                 Block::ToolUse { call_id, .. } => self.place(call_id),
-                block => self.pieces.push(Piece::Block(n, block)),
+                // Some sources write a line break where a response has no words.
+                Block::Text { text } if text.trim().is_empty() => {}
+                block => self.pieces.push(Piece::Block(full, at, block)),
             }
         }
     }
@@ -141,7 +144,7 @@ impl CameBack {
         let items = sorted.pieces[from..to]
             .iter()
             .map(|piece| match piece {
-                Piece::Block(n, block) => block_item(name, *n, block, space),
+                Piece::Block(full, at, block) => block_item(name, full, *at, block, space),
                 Piece::Failure(n, failed) => Item::Failure(failure(name, *n, failed)),
                 Piece::Call(id) => {
                     let (call, end) = (sorted.calls.get(id).copied(), sorted.ends.get(id).copied());
@@ -153,6 +156,7 @@ impl CameBack {
                         end,
                         rows.get(id).copied(),
                         child,
+                        known.is_growing,
                         clock,
                         space,
                     )))
@@ -177,14 +181,15 @@ fn child_of<'a>(children: &'a [SessionRow], call_id: &str) -> Option<&'a Session
     children.iter().find(|child| child.parent_call.as_deref() == Some(call_id))
 }
 
-fn block_item(session: &str, n: u32, block: &Block, space: &mut Space) -> Item {
-    let whole = links::event_text(session, n);
+fn block_item(session: &str, full: &FullEvent, at: usize, block: &Block, space: &mut Space) -> Item {
+    let whole = links::event_text(session, full.n);
+    let anchor = anchor::block(&full.event.id, at);
     match block {
-        Block::Text { text } => Item::Text(space.content(text, whole, Room::Wide)),
+        Block::Text { text } => Item::Text(anchor, space.content(text, whole, Room::Wide)),
         Block::Reasoning { text, .. } if text.trim().is_empty() => Item::Hidden,
-        Block::Reasoning { text, .. } => Item::Reasoning(space.content(text, whole, Room::Wide)),
+        Block::Reasoning { text, .. } => Item::Reasoning(anchor, space.content(text, whole, Room::Wide)),
         Block::Media { .. } => Item::Media(one_line(&media_words(block))),
-        Block::Other { value } => Item::Text(space.content(&value.to_json(), whole, Room::Narrow)),
+        Block::Other { value } => Item::Text(anchor, space.content(&value.to_json(), whole, Room::Narrow)),
         // Calls are placed apart; the name is shown if one comes here all the same.
         Block::ToolUse { name, .. } => Item::Media(one_line(name)),
     }

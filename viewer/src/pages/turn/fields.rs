@@ -5,6 +5,7 @@ use std::fmt;
 use agent_core::Json;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
+use store::TELLING_FIELDS;
 
 use super::text_diff::TextDiff;
 use crate::markup::one_line;
@@ -17,21 +18,6 @@ const FIELDS: usize = 24;
 const ELEMENTS_OF_A_FIELD: usize = 4;
 /// The longest value that stands beside its name.
 const SHORT: usize = 100;
-/// What a reader wants to know first of a call.
-const TELLING: [&str; 12] = [
-    "command",
-    "cmd",
-    "file_path",
-    "path",
-    "notebook_path",
-    "pattern",
-    "query",
-    "url",
-    "skill",
-    "description",
-    "prompt",
-    "patch",
-];
 
 /// One field of an input.
 #[derive(Debug)]
@@ -62,7 +48,7 @@ impl Input {
         }
         diffs.iter_mut().for_each(|diff| diff.bound(space));
         pairs.sort_by_key(|(name, _)| {
-            TELLING.iter().position(|telling| telling == name).unwrap_or(TELLING.len())
+            TELLING_FIELDS.iter().position(|telling| telling == name).unwrap_or(TELLING_FIELDS.len())
         });
         let count = pairs.len();
         let fields =
@@ -72,7 +58,12 @@ impl Input {
 
     /// An input that is no object, or that comes when there is little room left.
     fn as_one(input: &Json, whole: &str, space: &mut Space) -> Self {
-        let content = space.content(&json_text(input), whole.to_owned(), Room::Wide);
+        let text = json_text(input);
+        if let Some(mut diff) = TextDiff::of_patch(&text) {
+            diff.bound(space);
+            return Self { diffs: vec![diff], ..Self::default() };
+        }
+        let content = space.content(&text, whole.to_owned(), Room::Wide);
         Self {
             fields: vec![Field { name: String::new(), short: None, long: Some(content) }],
             ..Self::default()
@@ -100,6 +91,12 @@ fn take_edits(pairs: &mut Vec<(String, Value)>) -> Vec<TextDiff> {
         let diff = TextDiff::new(before, after);
         if !diff.pieces.is_empty() {
             pairs.retain(|(name, _)| name != "old_string" && name != "new_string");
+            return vec![diff];
+        }
+    }
+    for name in ["patch", "input", "diff"] {
+        if let Some(diff) = text(name).and_then(TextDiff::of_patch) {
+            pairs.retain(|(key, _)| key != name);
             return vec![diff];
         }
     }
@@ -173,11 +170,21 @@ mod tests {
 
     #[test]
     fn an_input_that_is_no_object_is_shown_whole() {
-        let patch = input(r#""*** Begin Patch""#);
-        assert_eq!(patch.fields.len(), 1);
+        let words = input(r#""go on""#);
+        assert_eq!(words.fields.len(), 1);
         assert_eq!(
-            patch.fields[0].long.as_ref().map(|content| content.head.to_string()).as_deref(),
-            Some("*** Begin Patch")
+            words.fields[0].long.as_ref().map(|content| content.head.to_string()).as_deref(),
+            Some("go on")
         );
+    }
+
+    #[test]
+    fn a_patch_is_a_difference() {
+        let patch = r#""*** Begin Patch\n*** Update File: a.rs\n@@\n-old\n+new\n same\n*** End Patch""#;
+        for json in [patch.to_owned(), format!(r#"{{"patch":{patch}}}"#)] {
+            let input = input(&json);
+            assert_eq!((input.fields.len(), input.diffs.len()), (0, 1), "{json}");
+            assert_eq!((input.diffs[0].added, input.diffs[0].removed), (1, 1), "{json}");
+        }
     }
 }

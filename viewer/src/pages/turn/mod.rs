@@ -1,51 +1,54 @@
 //! `/sessions/{session}/turns/{turn}`: one turn with its prompt, its response, its tools and its records.
 
+mod anchor;
 mod came_back;
 mod fields;
+mod known;
 mod parts;
 mod segments;
 mod sent;
+mod steps;
 mod text_diff;
 mod tool;
+mod unsent;
 mod usage;
 
-use agent_core::Status;
 use askama::Template;
 use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
-use store::{
-    FullEvent, ModelCallRow, SessionFilter, SessionRow, Store, StoreError, ToolCallRow, TurnRow, TurnsAround,
-};
+use store::TurnRow;
 
 use self::came_back::{CameBack, Item};
-use self::sent::{KnownPrompt, Sent};
+use self::known::{Known, Look};
+use self::sent::Sent;
+use self::steps::Steps;
+use self::unsent::Unsent;
 use self::usage::Usage;
 use super::content::Space;
-use super::session::WINDOW;
 use super::session::header::title;
 use super::words::{self, Word};
-use super::{Frame, html};
+use super::{Frame, filled, html};
 use crate::AppState;
 use crate::errors::PageError;
-use crate::format::{duration, whole};
+use crate::format::duration;
+use crate::kept::{Keeper, Version};
 use crate::links;
 use crate::markup::one_line;
 use crate::times::{Clock, ShownTime};
 
-pub(super) use self::parts::{PartView, name_calls, with_events};
+pub(super) use self::parts::{PartView, Previews, describe, with_events};
 pub(super) use self::sent::FidelityView;
 pub(super) use self::text_diff::TextDiff;
 
-/// Sub-agents looked through for those that a call started.
-const CHILDREN: u32 = 500;
-
 #[derive(Deserialize)]
 pub(crate) struct Asked {
-    /// The attempt whose prompt is shown.
-    call: Option<u32>,
+    /// The attempt whose prompt is shown, or the id of a tool call to go to.
+    call: Option<String>,
     /// The first piece of the response shown, for responses of very many.
     piece: Option<usize>,
+    /// The words of the search that the reader comes from.
+    q: Option<String>,
 }
 
 #[derive(Template)]
@@ -55,39 +58,26 @@ struct TurnPage {
     session: String,
     session_href: String,
     session_encoded: String,
+    here: String,
     status: Word,
     steps: Steps,
     number: u32,
     run: u32,
     run_turn: u32,
     time: ShownTime,
-    duration: Option<String>,
+    span: Option<String>,
     model: Option<String>,
     finish: Option<String>,
     request: Option<String>,
     notes: Vec<&'static str>,
     errors: Vec<ErrorLine>,
     sent: Option<Sent>,
+    unsent: Option<Unsent>,
     came_back: CameBack,
+    no_answer: &'static str,
     usage: Usage,
     records_href: String,
-    diff_href: String,
     is_live: bool,
-}
-
-/// Where the other turns are.
-#[derive(Debug)]
-struct Steps {
-    last: String,
-    first_href: Option<String>,
-    before: Option<String>,
-    after: Option<String>,
-    last_href: Option<String>,
-    error_before: Option<String>,
-    error_after: Option<String>,
-    request_before: Option<String>,
-    request_after: Option<String>,
-    up: String,
 }
 
 /// An error of the turn, with the place of its call on the page.
@@ -103,84 +93,80 @@ pub(crate) async fn show(
     State(state): State<AppState>,
     Path((name, turn)): Path<(String, u32)>,
     Query(asked): Query<Asked>,
+    keeper: Keeper,
 ) -> Result<Response, PageError> {
     let clock = state.clock();
-    let (call, piece) = (asked.call, asked.piece.unwrap_or(0));
+    let (now, piece) = (clock.now(), asked.piece.unwrap_or(0));
+    let call = filled(asked.call);
+    let attempt = call.as_deref().map(str::parse).transpose();
+    let words = filled(asked.q);
     let answer = state
         .ask(move |store| {
             let session = store.session(&name)?;
+            let Ok(attempt) = attempt else {
+                return super::session::jump(store, &session, &call.unwrap_or_default()).map(Answer::GoTo);
+            };
             if session.session != name {
-                return Ok(Err(links::turn(&session.session, turn)));
+                return Ok(Answer::GoTo(links::turn(&session.session, turn)));
             }
-            Known::read(store, session, turn, call).map(Ok::<_, String>)
+            let look = Look::new(store, session, turn, now)?;
+            let version = look.version(&keeper);
+            if let Some(version) = version.as_ref().filter(|version| version.is_held()) {
+                return Ok(Answer::AsBefore(version.unchanged()));
+            }
+            let known = Known::read(store, look, attempt, words)?;
+            Ok::<_, PageError>(Answer::Show(Box::new(known), version))
         })
         .await?;
     match answer {
-        Ok(known) => Ok(html(&page(known, piece, &clock))?.into_response()),
-        Err(address) => Ok(Redirect::to(&address).into_response()),
-    }
-}
-
-/// What the store says.
-struct Known {
-    session: SessionRow,
-    row: TurnRow,
-    events: Vec<FullEvent>,
-    tools: Vec<ToolCallRow>,
-    calls: Vec<ModelCallRow>,
-    prompt: Option<KnownPrompt>,
-    children: Vec<SessionRow>,
-    around: TurnsAround,
-}
-
-impl Known {
-    fn read(store: &Store, session: SessionRow, turn: u32, call: Option<u32>) -> Result<Self, StoreError> {
-        let key = session.session_key;
-        let row = store.turn(key, turn)?;
-        let name = session.session.clone();
-        // The prompt's queries and the others are about as dear, and know nothing of each other.
-        std::thread::scope(|scope| {
-            let prompt = scope.spawn(|| KnownPrompt::read(store, &name, key, turn, call));
-            let tools = store.tool_calls(key, turn, turn)?;
-            Ok(Self {
-                row,
-                events: store.turn_events(key, turn)?,
-                calls: store.model_calls(key, turn, turn)?,
-                children: if tools.is_empty() { Vec::new() } else { children(store, &name)? },
-                around: store.turns_around(key, turn)?,
-                tools,
-                prompt: prompt.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?,
-                session,
+        Answer::GoTo(address) => Ok(Redirect::to(&address).into_response()),
+        Answer::AsBefore(response) => Ok(response),
+        Answer::Show(known, version) => {
+            let response = html(&page(*known, piece, &clock))?.into_response();
+            Ok(match version {
+                Some(version) => version.mark(response),
+                None => response,
             })
-        })
+        }
     }
 }
 
-fn children(store: &Store, session: &str) -> Result<Vec<SessionRow>, StoreError> {
-    let filter =
-        SessionFilter { parent: Some(session.to_owned()), limit: Some(CHILDREN), ..Default::default() };
-    Ok(store.sessions(&filter, agent_core::Timestamp::now())?.sessions)
+#[derive(Deserialize)]
+pub(crate) struct Wanted {
+    turn: u32,
 }
 
+/// `/sessions/{session}/turns?turn=7`: where the field for a turn's number leads without scripts.
+pub(crate) async fn go(Path(name): Path<String>, Query(wanted): Query<Wanted>) -> Redirect {
+    Redirect::to(&links::turn(&name, wanted.turn))
+}
+
+enum Answer {
+    GoTo(String),
+    AsBefore(Response),
+    Show(Box<Known>, Option<Version>),
+}
+
+/// The page may not show what depends on the time of day: browsers keep it.
 fn page(known: Known, piece: usize, clock: &Clock) -> TurnPage {
     let name = known.session.session.clone();
     let mut space = Space::of_page();
     let here = links::turn(&name, known.row.turn);
-    let is_running = known.session.status_at(clock.now()) == Status::Running;
     let row = &known.row;
     // The response comes first: what it says matters more than what was sent again.
     let came_back = CameBack::new(&known, piece, clock, &mut space);
     let errors = errors(&came_back);
+    let unsent = known.prompt.is_none().then(|| Unsent::new(&known, &mut space));
     TurnPage {
         frame: Frame::new(&format!("Turn {} · {}", row.turn, title(&known.session))),
         session: title(&known.session),
         session_href: links::session(&name),
-        steps: steps(&known, &name),
+        steps: Steps::new(&known.session, row.turn, &known.around, known.found.as_ref()),
         number: row.turn,
         run: row.run,
         run_turn: row.run_turn,
         time: clock.show(row.started_at),
-        duration: row
+        span: row
             .started_at
             .zip(row.ended_at)
             .map(|(start, end)| duration(u64::try_from(end.millis_since(start)).unwrap_or(0))),
@@ -188,32 +174,17 @@ fn page(known: Known, piece: usize, clock: &Clock) -> TurnPage {
         finish: row.finish_reason.as_deref().map(one_line),
         request: row.user_preview.as_deref().map(one_line).filter(|words| !words.is_empty()),
         notes: notes(row),
+        no_answer: no_answer(row, known.is_growing),
         usage: Usage::new(row, &known.calls, clock),
-        is_live: is_running && row.turn == known.around.last,
+        is_live: known.is_growing,
         status: words::turn(row),
         errors,
         came_back,
-        sent: known.prompt.map(|prompt| Sent::new(&name, known.row.turn, prompt, &mut space)),
+        unsent,
+        sent: known.prompt.map(|prompt| Sent::new(&name, &known.row, &known.calls, prompt, &mut space)),
         records_href: format!("{here}/records"),
-        diff_href: format!("{here}/diff"),
         session_encoded: links::encode(&name),
-    }
-}
-
-fn steps(known: &Known, name: &str) -> Steps {
-    let (turn, last) = (known.row.turn, known.around.last);
-    let to = |turn: u32| links::turn(name, turn);
-    Steps {
-        last: whole(last.into()),
-        first_href: (turn > 1).then(|| to(1)),
-        before: (turn > 1).then(|| to(turn - 1)),
-        after: (turn < last).then(|| to(turn + 1)),
-        last_href: (turn < last).then(|| to(last)),
-        error_before: known.around.error_before.map(to),
-        error_after: known.around.error_after.map(to),
-        request_before: known.around.request_before.map(to),
-        request_after: known.around.request_after.map(to),
-        up: format!("{}?from={}#t{turn}", links::session(name), (turn - 1) / WINDOW * WINDOW + 1),
+        here,
     }
 }
 
@@ -221,9 +192,23 @@ fn notes(row: &TurnRow) -> Vec<&'static str> {
     let all = [
         (row.compacted, "the context was compacted before this turn"),
         (row.interrupted, "the user interrupted this turn"),
-        (!row.responded, "no response is in the source"),
     ];
     all.into_iter().filter_map(|(holds, words)| holds.then_some(words)).collect()
+}
+
+/// Returns why nothing came back, as far as anybody can tell.
+const fn no_answer(row: &TurnRow, is_growing: bool) -> &'static str {
+    if row.responded {
+        "The model answered without words and without a tool call."
+    } else if is_growing {
+        "Nothing yet: the session is running."
+    } else if row.failed_model_calls > 0 {
+        "This turn was not answered: the call of the model failed."
+    } else if row.interrupted {
+        "This turn was not answered: the user broke it off first."
+    } else {
+        "This turn was not answered, as far as the source tells: it ends here, or goes on with another request."
+    }
 }
 
 fn errors(came_back: &CameBack) -> Vec<ErrorLine> {

@@ -2,22 +2,22 @@
 
 use agent_core::{Event, Fidelity};
 use rustc_hash::FxHashSet;
-use store::{PromptPartRow, PromptSummary, Store, StoreError};
+use store::{ModelCallRow, PromptPartRow, PromptSummary, Store, StoreError, TurnRow};
 
-use super::parts::{PartView, name_calls, with_events};
-use super::segments::{Segment, segments};
+use super::anchor;
+use super::parts::{PartView, Previews, describe, preview, with_events};
+use super::segments::{Bar, Reported, bar};
 use crate::format::{bytes, counted, short};
 use crate::links;
 use crate::markup::one_line;
 use crate::pages::content::{Room, Space};
 use crate::pages::event_text::text_of;
+use crate::pages::session::prompt_tokens;
 
 /// Prompts of up to so many parts are verified while the page is made; larger ones when asked.
 const VERIFIED_AT_ONCE: u32 = 200;
 /// New parts shown with what stands in them.
 const NEW_PARTS: usize = 24;
-/// How much of a part without a source stands in its line.
-const PREVIEW_BYTES: usize = 160;
 /// Old parts listed from the beginning.
 const FIRST_PARTS: u32 = 8;
 /// Old parts listed from the end.
@@ -30,6 +30,7 @@ pub(crate) struct KnownPrompt {
     new_parts: Vec<(PromptPartRow, Option<Event>)>,
     new_count: usize,
     new_numbers: FxHashSet<u32>,
+    previews: Previews,
 }
 
 impl KnownPrompt {
@@ -49,9 +50,12 @@ impl KnownPrompt {
         let new_count = new.len();
         let new_numbers = new.iter().map(|row| row.part).collect();
         new.truncate(NEW_PARTS);
-        name_calls(store, key, &mut [&mut new, &mut summary.first, &mut summary.last])?;
+        // What stands between the parts is no part.
+        summary.first.retain(|row| row.kind != "framing");
+        summary.last.retain(|row| row.kind != "framing");
+        let previews = describe(store, key, &mut [&mut summary.first, &mut summary.last, &mut new])?;
         let new_parts = with_events(store, new)?;
-        Ok(Some(Self { summary, fidelity, new_parts, new_count, new_numbers }))
+        Ok(Some(Self { summary, fidelity, new_parts, new_count, new_numbers, previews }))
     }
 }
 
@@ -136,7 +140,7 @@ pub(crate) struct Sent {
     pub(crate) size: String,
     pub(crate) attempt: Option<String>,
     pub(crate) attempts: Vec<(u32, String, bool)>,
-    pub(crate) segments: Vec<Segment>,
+    pub(crate) bar: Bar,
     pub(crate) new_parts: Vec<PartView>,
     pub(crate) new_words: String,
     pub(crate) new_cut: Option<String>,
@@ -150,17 +154,26 @@ pub(crate) struct Sent {
 }
 
 impl Sent {
-    pub(super) fn new(session: &str, turn: u32, known: KnownPrompt, space: &mut Space) -> Self {
-        let KnownPrompt { summary, fidelity, new_parts, new_count, new_numbers } = known;
-        let segments = segments(&summary);
-        let PromptSummary { call, calls, part_count, left_out, kinds, first, last, .. } = summary;
-        let here = links::turn(session, turn);
+    pub(super) fn new(
+        session: &str,
+        turn: &TurnRow,
+        model_calls: &[ModelCallRow],
+        known: KnownPrompt,
+        space: &mut Space,
+    ) -> Self {
+        let KnownPrompt { summary, fidelity, new_parts, new_count, new_numbers, previews } = known;
+        let reported = reported(turn, model_calls, summary.call);
+        let bar = bar(&summary, &Reported { tokens: reported, missing: &fidelity.missing });
+        let PromptSummary { call, calls, left_out, kinds, first, last, .. } = summary;
+        let here = links::turn(session, turn.turn);
         let total_bytes: u64 = kinds.iter().map(|sum| sum.bytes).sum();
         let tokens = kinds.iter().map(|sum| sum.tokens).sum::<Option<u64>>();
-        let shown = first.len() + last.len();
-        let hidden = (part_count as usize).saturating_sub(shown);
+        let part_count: u64 = kinds.iter().filter(|sum| sum.kind != "framing").map(|sum| sum.parts).sum();
+        let hidden = part_count.saturating_sub((first.len() + last.len()) as u64);
         let list = |rows: Vec<PromptPartRow>| {
-            rows.iter().map(|row| PartView::new(session, row, new_numbers.contains(&row.part))).collect()
+            rows.iter()
+                .map(|row| PartView::new(session, row, new_numbers.contains(&row.part), &previews))
+                .collect()
         };
         let with_content = new_parts.len();
         Self {
@@ -174,19 +187,18 @@ impl Sent {
                 .map(|&other| (other, format!("{here}?call={other}"), other == call))
                 .filter(|_| calls.len() > 1)
                 .collect(),
-            segments,
+            bar,
             new_words: counted(new_count as u64, "part", "parts"),
             new_cut: (new_count > with_content)
                 .then(|| format!("{with_content} of {new_count} new parts shown")),
             new_parts: new_parts
                 .into_iter()
-                .map(|(row, event)| new_part(session, &row, event.as_ref(), space))
+                .map(|(row, event)| new_part(session, &row, event.as_ref(), &previews, space))
                 .collect(),
             first: list(first),
             last: list(last),
-            between: (hidden > 0)
-                .then(|| format!("{} not listed here", counted(hidden as u64, "part", "parts"))),
-            all_words: counted(part_count.into(), "part", "parts"),
+            between: (hidden > 0).then(|| format!("{} not listed here", counted(hidden, "part", "parts"))),
+            all_words: counted(part_count, "part", "parts"),
             all_href: format!("{here}/prompt?call={call}"),
             bytes_href: format!("{here}/prompt?call={call}&bytes=1"),
             left_out: left_out.iter().map(left_out_words).collect(),
@@ -195,20 +207,43 @@ impl Sent {
     }
 }
 
+/// Returns the size of the prompt as the provider gave it: of this attempt, else of the turn.
+fn reported(turn: &TurnRow, calls: &[ModelCallRow], call: u32) -> Option<u64> {
+    let row = calls.iter().find(|row| row.call == call);
+    let of_call = row.and_then(|row| {
+        let figures = [
+            row.uncached_input_tokens,
+            row.cache_read_tokens,
+            row.cache_write_5m_tokens,
+            row.cache_write_1h_tokens,
+        ];
+        figures.iter().any(Option::is_some).then(|| figures.iter().flatten().sum())
+    });
+    let of_turn = || prompt_tokens(turn).filter(|_| calls.len() < 2);
+    of_call.or_else(of_turn).filter(|&tokens| tokens > 0)
+}
+
 fn left_out_words(item: &agent_core::LeftOut) -> String {
     let tokens = item.tokens.map_or_else(String::new, |tokens| format!(", {} tokens", short(tokens)));
     format!("{}: {}{tokens}", one_line(&item.source), one_line(&item.reason))
 }
 
-/// What a person asked, and what was put in to guide the model, lies open; what stood on earlier pages is folded.
-fn new_part(session: &str, row: &PromptPartRow, event: Option<&Event>, space: &mut Space) -> PartView {
-    let mut view = PartView::new(session, row, true);
+/// What a person asked lies open; the rest is folded.
+fn new_part(
+    session: &str,
+    row: &PromptPartRow,
+    event: Option<&Event>,
+    previews: &Previews,
+    space: &mut Space,
+) -> PartView {
+    let mut view = PartView::new(session, row, true, previews);
     let is_request = row.kind == "user";
     let room = if is_request { Room::Wide } else { Room::Narrow };
     if let Some(event) = event {
         let text = text_of(&event.body);
-        if row.source.is_none() && row.bytes > 0 {
-            view.source = one_line(&text[..text.floor_char_boundary(PREVIEW_BYTES)]);
+        view.anchor = Some(anchor::block(&event.id, 0));
+        if view.preview.is_empty() {
+            view.preview = preview(&text);
         }
         view.content = Some(space.content(&text, view.href.clone(), room));
     }

@@ -65,6 +65,30 @@ impl TextDiff {
         result
     }
 
+    /// Returns a text that is a patch already as one; nothing when it is none.
+    pub(crate) fn of_patch(text: &str) -> Option<Self> {
+        let is_patch = ["*** Begin Patch", "diff --git ", "--- "].iter().any(|start| text.starts_with(start));
+        if !is_patch || text.len() > MAX_BYTES {
+            return None;
+        }
+        let mut result = Self::default();
+        let mut open: Option<(&'static str, String)> = None;
+        for line in text.lines() {
+            let class = patch_class(line);
+            result.added += usize::from(class == "add");
+            result.removed += usize::from(class == "del");
+            if let Some((class, text)) = open.take_if(|(kind, _)| *kind != class) {
+                result.pieces.push(Piece { class, text: Markup::text(&text) });
+            }
+            let text = &mut open.get_or_insert_with(|| (class, String::new())).1;
+            text.push_str(line);
+            text.push('\n');
+        }
+        result.pieces.extend(open.map(|(class, text)| Piece { class, text: Markup::text(&text) }));
+        result.cut_to(PIECES);
+        Some(result)
+    }
+
     fn close(&mut self, open: &mut Option<(ChangeTag, String)>) {
         if let Some((tag, text)) = open.take() {
             let class = if tag == ChangeTag::Insert { "add" } else { "del" };
@@ -110,6 +134,17 @@ impl TextDiff {
         if !space.take_elements(self.pieces.len()) {
             self.cut_to(1);
         }
+    }
+}
+
+/// Returns what a line of a patch is; headers are shown like gaps.
+fn patch_class(line: &str) -> &'static str {
+    let headers = ["***", "@@", "diff --git ", "index ", "--- ", "+++ "];
+    match line.as_bytes().first() {
+        _ if headers.iter().any(|header| line.starts_with(header)) => "gap",
+        Some(b'+') => "add",
+        Some(b'-') => "del",
+        _ => "same",
     }
 }
 

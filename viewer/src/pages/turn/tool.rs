@@ -53,12 +53,19 @@ impl ToolView {
         end: Option<(u32, &ToolEnded)>,
         row: Option<&ToolCallRow>,
         child: Option<&SessionRow>,
+        may_run: bool,
         clock: &Clock,
         space: &mut Space,
     ) -> Self {
         let name = call.map(|(_, call)| call.name.as_str()).or_else(|| row.map(|row| row.name.as_str()));
-        let status = words::tool_status(end.and_then(|(_, end)| end.status).map(|status| status.as_str()));
-        let has_failed = matches!(status.class, "bad" | "warn");
+        let status = match end {
+            Some((_, end)) => {
+                words::tool_status(Some(end.status.map_or("unknown", |status| status.as_str())))
+            }
+            None => words::open_tool(may_run),
+        };
+        // What was refused or broken off is no error of the tool.
+        let has_failed = status.class == "bad";
         let input_href = call.map(|(n, _)| links::event_text(session, n));
         let json = call.and_then(|(_, call)| call.input.as_ref());
         let output_room = if has_failed { Room::Wide } else { Room::Narrow };
@@ -86,7 +93,11 @@ impl ToolView {
             input: json.zip(input_href.as_deref()).map(|(json, href)| Input::new(json, href, space)),
             input_size: json.map(|json| bytes(json.get().len() as u64)).unwrap_or_default(),
             input_href,
-            output_note: if end.is_some() { "The result is empty." } else { "No result is in the source." },
+            output_note: match end {
+                Some(_) => "The result is empty.",
+                None if may_run => "No result yet.",
+                None => "No result is in the source.",
+            },
             output: output.filter(|content| !content.is_empty),
             // Words that the output gives too are not said twice.
             error: error.filter(|error| !output_line.is_some_and(|line| line.contains(error.as_str()))),

@@ -2,7 +2,7 @@
 
 use store::{ModelCallRow, TurnRow};
 
-use crate::format::{UNKNOWN, dollars, duration, known, whole};
+use crate::format::{UNKNOWN, dollars, duration, known, output_tokens, whole};
 use crate::markup::one_line;
 use crate::pages::session::prompt_tokens;
 use crate::pages::words;
@@ -46,16 +46,28 @@ impl Usage {
         let prompt = prompt_tokens(row);
         let total = prompt.zip(row.output_tokens).map(|(prompt, output)| prompt + output);
         let line = |name, tokens: Option<u64>, class| Line { name, value: known(tokens, whole), class };
+        // A sum with a lower bound in it is one too.
+        let bound = |name, tokens, class| Line {
+            name,
+            value: output_tokens(tokens, &row.usage_quality, whole),
+            class,
+        };
+        let estimate = words::estimate(row.output_tokens, row.estimated_output_tokens, &row.usage_quality)
+            .map(|tokens| Line {
+                name: "estimated by its text",
+                value: format!("est. {}", whole(tokens)),
+                class: "part",
+            });
+        let lines = [
+            line("uncached input", row.uncached_input_tokens, ""),
+            line("cache read", row.cache_read_tokens, ""),
+            line("cache write", row.cache_write_tokens, ""),
+            line("prompt", prompt, "sum"),
+            bound("output", row.output_tokens, ""),
+        ];
+        let last = [line("of which reasoning", row.reasoning_tokens, "part"), bound("total", total, "sum")];
         Self {
-            lines: vec![
-                line("uncached input", row.uncached_input_tokens, ""),
-                line("cache read", row.cache_read_tokens, ""),
-                line("cache write", row.cache_write_tokens, ""),
-                line("prompt", prompt, "sum"),
-                line("output", row.output_tokens, ""),
-                line("of which reasoning", row.reasoning_tokens, "part"),
-                line("total", total, "sum"),
-            ],
+            lines: lines.into_iter().chain(estimate).chain(last).collect(),
             quality: one_line(&row.usage_quality),
             quality_meaning: words::usage_quality(&row.usage_quality),
             calls: calls.iter().map(|call| call_line(call, clock)).collect(),
