@@ -128,7 +128,7 @@ fn settings() -> duckdb::Result<Config> {
         .access_mode(AccessMode::ReadWrite)?
         .enable_autoload_extension(false)?
         .max_memory(MEMORY_LIMIT)?
-        .threads(2)?
+        .threads(1)?
         .with("default_block_size", "16384")
 }
 

@@ -36,6 +36,8 @@ use text::hash64;
 
 /// Sessions held in memory between batches; the one that was used longest ago goes first.
 pub(crate) const SESSIONS_IN_MEMORY: usize = 32;
+/// Statements that a reader's connection keeps; the pages and reports together have about fifty.
+const KEPT_STATEMENTS: usize = 96;
 /// Bytes of records in one batch: where rows are large, whoever waits for the end of a batch (a reader of what
 /// is new) waits for no more than these.
 const BATCH_BYTES: usize = 64 << 20;
@@ -123,9 +125,12 @@ impl Projection {
         self.load_keys()
     }
 
-    /// Returns a connection for a reader.
+    /// Returns a connection for a reader, which keeps the statements of all pages: to plan one anew takes longer
+    /// than to run it.
     pub(crate) fn reader(&self) -> Result<Connection, ProjectionError> {
-        Ok(self.connection.try_clone()?)
+        let connection = self.connection.try_clone()?;
+        connection.set_prepared_statement_cache_capacity(KEPT_STATEMENTS);
+        Ok(connection)
     }
 
     /// Returns the position of the last record that the tables hold.

@@ -99,6 +99,8 @@ table! {
         end_reason: String,
         /// Turns with a response.
         turns: u32,
+        /// Turns that have a row and no response: not answered yet, or never.
+        unanswered_turns: u32,
         /// Runs (requests of the user).
         runs: u32,
         /// Responses of models.
@@ -248,6 +250,8 @@ table! {
         first_n: u32,
         /// The last event's place.
         last_n: u32,
+        /// Whether the user asked before it.
+        asked: bool,
         /// The user's words before it, at most 256 bytes.
         user_preview: Option<String>,
         /// The model's words, at most 256 bytes.
@@ -402,6 +406,8 @@ table! {
         reason: Option<String>,
         /// The role of the message it belongs to.
         role: String,
+        /// The number of the tool call that it is, or is the result of.
+        tool_call: Option<u32>,
         /// Its size, exact for recorded prompts, near for rebuilt ones.
         bytes: u64,
         /// Its size in tokens.

@@ -28,31 +28,13 @@ impl Store {
         })
     }
 
-    /// Returns how many turns of each of these sessions have no response; sessions without any are absent.
-    pub fn unanswered_counts(&self, session_keys: &[u32]) -> Result<FxHashMap<u32, u32>, StoreError> {
-        if session_keys.is_empty() {
-            return Ok(FxHashMap::default());
-        }
-        let keys = session_keys.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-        self.counts_by_number(&format!(
-            "SELECT session_key, count(*)::UINTEGER FROM behavior.turns
-            WHERE session_key IN ({keys}) AND NOT responded GROUP BY session_key"
-        ))
-    }
-
     /// Returns how many calls of models failed in each run of a session; runs without any are absent.
     pub fn failed_model_calls_by_run(&self, session_key: u32) -> Result<FxHashMap<u32, u32>, StoreError> {
-        self.counts_by_number(&format!(
-            "SELECT run, sum(failed_model_calls)::UINTEGER FROM behavior.turns
-            WHERE session_key = {session_key} AND failed_model_calls > 0 GROUP BY run"
-        ))
-    }
-
-    /// Returns the rows of a question for a number and its count.
-    fn counts_by_number(&self, sql: &str) -> Result<FxHashMap<u32, u32>, StoreError> {
+        let sql = "SELECT run, sum(failed_model_calls)::UINTEGER FROM behavior.turns
+            WHERE session_key = ? AND failed_model_calls > 0 GROUP BY run";
         self.read(|connection| {
-            let mut statement = connection.prepare(sql)?;
-            let mut rows = statement.query([])?;
+            let mut statement = connection.prepare_cached(sql)?;
+            let mut rows = statement.query([session_key])?;
             let mut counts = FxHashMap::default();
             while let Some(row) = rows.next()? {
                 counts.insert(row.get(0)?, row.get(1)?);

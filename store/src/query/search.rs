@@ -28,6 +28,9 @@ pub struct TurnsAround {
     pub compaction_after: Option<u32>,
 }
 
+/// Calls whose numbers are so near are read at one time.
+const NEAR_CALLS: u32 = 200;
+
 impl Store {
     /// Returns the turns whose previews, or those of their tool calls, hold the words; at most `limit`.
     pub fn turns_with_text(&self, session_key: u32, words: &str, limit: u32) -> Result<Vec<u32>, StoreError> {
@@ -102,17 +105,24 @@ impl Store {
         places.iter().map(|&(position, sub)| hydrator.event(position, sub)).collect()
     }
 
-    /// Returns the tool calls of these ids, in order.
-    pub fn tool_calls_by_id(&self, session_key: u32, ids: &[&str]) -> Result<Vec<ToolCallRow>, StoreError> {
-        if ids.is_empty() {
-            return Ok(Vec::new());
+    /// Returns the tool calls of these numbers, in order, and perhaps some that lie between two of them.
+    pub fn tool_calls_numbered(
+        &self,
+        session_key: u32,
+        numbers: &[u32],
+    ) -> Result<Vec<ToolCallRow>, StoreError> {
+        let mut numbers = numbers.to_vec();
+        numbers.sort_unstable();
+        let mut calls = Vec::new();
+        // A range is found by the order of the table; a list of numbers would be looked for in all of it.
+        for near in numbers.chunk_by(|a, b| b - a <= NEAR_CALLS) {
+            let (first, last) = (near[0], near[near.len() - 1]);
+            calls.extend(self.select::<ToolCallRow>(
+                "session_key = ? AND call BETWEEN ? AND ? ORDER BY call",
+                [session_key, first, last],
+            )?);
         }
-        let marks = vec!["?"; ids.len()].join(", ");
-        let parameters = ids.iter().map(|id| text(id)).collect::<Vec<_>>();
-        self.select(
-            &format!("session_key = {session_key} AND call_id IN ({marks}) ORDER BY call"),
-            duckdb::params_from_iter(parameters),
-        )
+        Ok(calls)
     }
 
     /// Returns how many children (sub-agents and forks) each of these sessions has; those with none are absent.

@@ -23,7 +23,7 @@ impl TurnKind {
             Self::Error => {
                 "(failed_tool_calls > rejected_tool_calls + cancelled_tool_calls OR failed_model_calls > 0)"
             }
-            Self::Request => "user_preview IS NOT NULL",
+            Self::Request => "asked",
             Self::Tool => "tool_calls > 0",
             Self::Compaction => "compacted",
         }
@@ -128,7 +128,7 @@ impl Store {
         let sql = "SELECT min(turn), max(turn),
                 max(coalesce(uncached_input_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0)),
                 sum(tool_calls)::UBIGINT, sum(failed_tool_calls - rejected_tool_calls - cancelled_tool_calls + failed_model_calls)::UBIGINT,
-                count(user_preview)::UBIGINT, count(*) FILTER (compacted)::UBIGINT,
+                count(*) FILTER (asked)::UBIGINT, count(*) FILTER (compacted)::UBIGINT,
                 sum(failed_model_calls)::UBIGINT, sum(rejected_tool_calls)::UBIGINT, sum(cancelled_tool_calls)::UBIGINT
             FROM behavior.turns WHERE session_key = ? GROUP BY (turn - 1) // ? ORDER BY 1";
         self.read(|connection| {

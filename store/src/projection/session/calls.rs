@@ -113,6 +113,7 @@ impl Session {
         {
             row.responded = true;
             self.row.turns += 1;
+            self.row.unanswered_turns -= 1;
         }
         if let Some(run) = self.runs.get_mut(self.carry.run) {
             run.last_turn = turn;

@@ -4,6 +4,8 @@ use agent_core::{Block, Body, ChunkDefined, ChunkKind, ContextCompacted, Event, 
 
 use super::super::batch::Batch;
 use super::super::prompt::{NewPart, PartPlace, PromptState};
+use super::super::tables::PartRow;
+use super::super::text::hash64;
 use super::{Place, Session};
 
 impl Session {
@@ -18,9 +20,11 @@ impl Session {
     ) {
         let place =
             PartPlace { session_key: self.row.session_key, turn, position: place.position, sub: place.sub };
+        let from = batch.parts.len();
         if let Some(part) = part_of(&event.body) {
             self.prompt.replace(&mut self.carry.prompt, old, &part, place, batch);
         }
+        self.note_calls(&mut batch.parts[from..]);
     }
 
     /// Adds what the event puts before the model.
@@ -28,6 +32,7 @@ impl Session {
         let place =
             PartPlace { session_key: self.row.session_key, turn, position: place.position, sub: place.sub };
         let carry = &mut self.carry.prompt;
+        let from = batch.parts.len();
         match &event.body {
             Body::ChunkDefined(chunk) => {
                 let bytes = chunk_len(chunk);
@@ -53,6 +58,15 @@ impl Session {
                     PromptState::kept_behind(carry, event.step.as_deref());
                 }
             }
+        }
+        self.note_calls(&mut batch.parts[from..]);
+    }
+
+    /// Notes which calls the parts come from, so that a page finds them by number.
+    fn note_calls(&self, parts: &mut [PartRow]) {
+        for part in parts {
+            let call = part.source.as_deref().and_then(|source| self.call_numbers.get(&hash64(source)));
+            part.tool_call = call.copied();
         }
     }
 }

@@ -70,6 +70,7 @@ impl Session {
             self.start_run("", ts);
         }
         self.carry.run_turns += 1;
+        self.row.unanswered_turns += 1;
         let first_n = self.carry.turn_first_event.unwrap_or(self.carry.next_event);
         self.turns.insert_new(
             turn,

@@ -158,6 +158,7 @@ impl Session {
     /// Keeps the words of a request with its turn, by which it is found.
     fn note_request(&mut self, turn: u32, shown: &str) {
         let Some(row) = self.turns.get_mut(turn) else { return };
+        row.asked = true;
         row.user_preview = Some(match row.user_preview.take() {
             Some(before) => preview(&format!("{before}\n{shown}")),
             None => preview(shown),

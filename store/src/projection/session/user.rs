@@ -30,6 +30,7 @@ impl Session {
             && let Some(row) = self.turns.get_mut(turn)
             && row.user_preview.is_none()
         {
+            row.asked = true;
             row.user_preview = Some(preview(message.shown()));
         }
         turn

@@ -35,7 +35,10 @@ fn a_turn_that_waits_for_its_response_is_there_and_open() {
          user more",
     );
     assert_eq!(tale.turns("s"), ["1 1.1 user=ask said=one", "2 2.1 user=more open"]);
-    assert_eq!(tale.session("s").turns, 1);
+    let session = tale.session("s");
+    assert_eq!((session.turns, session.unanswered_turns), (1, 1));
+    let counts = tale.store.turn_counts(session.session_key).expect("counts");
+    assert_eq!((counts.last, counts.last_responded, counts.unanswered), (2, 1, 1));
 }
 
 #[test]

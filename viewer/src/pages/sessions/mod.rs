@@ -74,9 +74,11 @@ impl Known {
         let lines =
             list.sessions.iter().map(|row| SessionLine::new(row, neighbours.around(row), clock)).collect();
         let all = SessionFilter { top_only: filter.top_only, ..Default::default() };
+        let count = store.session_count(filter, clock.now())?;
+        let total = if filter.restricts() { store.session_count(&all, clock.now())? } else { count };
         Ok(Self {
-            count: store.session_count(filter, clock.now())?,
-            total: store.session_count(&all, clock.now())?,
+            count,
+            total,
             choices: filter::Choices::read(store)?,
             restricts: filter.restricts(),
             lines,
@@ -88,26 +90,20 @@ impl Known {
 /// What is told of the listed sessions by rows other than their own.
 struct Neighbours {
     children: FxHashMap<String, u64>,
-    unanswered: FxHashMap<u32, u32>,
     parents: FxHashSet<String>,
 }
 
 impl Neighbours {
     fn read(store: &Store, rows: &[SessionRow]) -> Result<Self, StoreError> {
         let names: Vec<String> = rows.iter().map(|row| row.session.clone()).collect();
-        let keys: Vec<u32> = rows.iter().map(|row| row.session_key).collect();
         let parents: Vec<String> = rows.iter().filter_map(|row| row.parent.clone()).collect();
-        Ok(Self {
-            children: store.child_counts(&names)?,
-            unanswered: store.unanswered_counts(&keys)?,
-            parents: store.known_sessions(&parents)?,
-        })
+        Ok(Self { children: store.child_counts(&names)?, parents: store.known_sessions(&parents)? })
     }
 
     fn around(&self, row: &SessionRow) -> Around {
         Around {
             children: self.children.get(&row.session).copied().unwrap_or(0),
-            unanswered: self.unanswered.get(&row.session_key).copied().unwrap_or(0),
+            unanswered: row.unanswered_turns,
             is_orphan: row.parent.as_ref().is_some_and(|parent| !self.parents.contains(parent)),
         }
     }

@@ -96,18 +96,15 @@ pub(crate) fn describe(
     session_key: u32,
     lists: &mut [&mut Vec<PromptPartRow>],
 ) -> Result<Previews, StoreError> {
-    let ids: Vec<&str> =
-        lists.iter().flat_map(|rows| rows.iter()).filter_map(|row| row.source.as_deref()).collect();
-    let calls: FxHashMap<String, ToolCallRow> = store
-        .tool_calls_by_id(session_key, &ids)?
-        .into_iter()
-        .map(|call| (call.call_id.clone(), call))
-        .collect();
+    let numbers: Vec<u32> =
+        lists.iter().flat_map(|rows| rows.iter()).filter_map(|row| row.tool_call).collect();
+    let calls: FxHashMap<u32, ToolCallRow> =
+        store.tool_calls_numbered(session_key, &numbers)?.into_iter().map(|call| (call.call, call)).collect();
     let mut previews = Previews::default();
     let mut unread = Vec::new();
     let mut room = READ_FOR_PREVIEWS;
     for row in lists.iter_mut().flat_map(|rows| rows.iter_mut()) {
-        if let Some(call) = row.source.as_ref().and_then(|source| calls.get(source)) {
+        if let Some(call) = row.tool_call.and_then(|number| calls.get(&number)) {
             // A result leaves room for how it begins: what was asked stands with the call.
             let asked = if row.kind == "tool_result" {
                 previews.insert(row.part, preview(call.output_preview.as_deref().unwrap_or_default()));
