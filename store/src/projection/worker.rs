@@ -10,7 +10,7 @@ use super::{Projection, ProjectionError};
 use crate::{Position, StoreError};
 
 /// Events in one transaction when there is much to do: large batches are what DuckDB is quick at.
-const BATCH_EVENTS: usize = 20_000;
+const BATCH_EVENTS: usize = 12_000;
 /// How long the thread waits for more before it writes a little.
 const GATHER: Duration = Duration::from_millis(40);
 /// Events written since the last checkpoint after which one is made, at the next quiet moment.
