@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io::Write;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -36,7 +36,10 @@ const SAVE_LIVE_EVERY_RECORDS: usize = 200_000;
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// Another process has the data folder.
-    #[error("the data folder {folder} is in use by another dashcam (process {process})")]
+    #[error(
+        "the data folder {folder} is in use by another dashcam (process {process}); if that one serves pages, \
+         `dashcam link` prints a link to them"
+    )]
     InUse {
         /// The folder.
         folder: PathBuf,
@@ -147,6 +150,7 @@ impl Store {
         let fail = |action| move |cause| StoreError::Io { action, path: folder.to_owned(), cause };
         // Transcripts hold what an agent saw: nobody else on the machine may read them.
         fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(fail("make"))?;
+        keep_private(folder);
         let lock = lock(folder)?;
         let (journal, opened) = Journal::open(&folder.join("journal"))?;
         let mappers = Arc::new(mappers);
@@ -314,6 +318,26 @@ fn save_live(folder: &Path, live: &Mutex<LiveState>) {
     let bytes = live.lock().expect("no holder of this lock panics").to_bytes();
     if let Err(error) = LiveState::save(folder, &bytes) {
         tracing::warn!(%error, "the live state was not saved; the next start replays more of the journal");
+    }
+}
+
+/// Closes a folder that was there before to everybody else: DuckDB makes its files as the folder allows. A folder
+/// that holds other things than ours is left as it is.
+fn keep_private(folder: &Path) {
+    let closed = fs::metadata(folder).and_then(|about| {
+        let mut permissions = about.permissions();
+        let is_ours = folder.join("journal").exists() || fs::read_dir(folder)?.next().is_none();
+        if permissions.mode() & 0o077 == 0 {
+            return Ok(true);
+        }
+        permissions.set_mode(0o700);
+        if is_ours {
+            fs::set_permissions(folder, permissions)?;
+        }
+        Ok(is_ours)
+    });
+    if !matches!(closed, Ok(true)) {
+        tracing::warn!(folder = %folder.display(), "others on this machine may read what is recorded here");
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod about;
 mod calls;
+mod carry;
 mod copies;
 mod ending;
 mod history;
@@ -17,93 +18,20 @@ mod usage;
 mod user;
 mod writing;
 
-use agent_core::{Body, Event, Usage, UsageQuality};
+use agent_core::{Body, Event, UsageQuality};
 use duckdb::Connection;
 use rustc_hash::FxHashMap;
-use serde::{Deserialize, Serialize};
 
 use super::batch::Batch;
 use super::kept::KeptRows;
-use super::prompt::{PromptCarry, PromptState};
+use super::prompt::PromptState;
 use super::tables::*;
 use super::text::hash64;
+use carry::Carry;
 pub(crate) use copies::RETOLD;
-use copies::Told;
 use ending::LastThing;
-use learning::Learned;
 pub(super) use place::Place;
 pub(crate) use queue::DELIVERED;
-use queue::Queued;
-use usage::Report;
-
-/// The small part of a session's state, kept as JSON in its row.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Carry {
-    next_event: u32,
-    next_tool_call: u32,
-    /// Events with a number of their recorder that came in, those of ancestors included.
-    numbered: u64,
-    turn: u32,
-    turn_responded: bool,
-    turn_native: Option<String>,
-    /// The first event of a turn that has no row yet.
-    turn_first_event: Option<u32>,
-    run: u32,
-    run_turns: u32,
-    run_responded: bool,
-    /// The last call in the current turn.
-    call: u32,
-    /// The turn and call of the response that was heard of last in the current run.
-    response: Option<(u32, u32)>,
-    /// Whether pieces without a response id still belong to it.
-    response_open: bool,
-    /// Whether it has no usage yet and nothing came since that begins another.
-    awaits_usage: bool,
-    /// Whether costs were reported with calls; then a total of the session adds nothing.
-    costs_by_call: bool,
-    model: Option<String>,
-    provider: Option<String>,
-    usage_so_far: Option<Usage>,
-    last_thing: LastThing,
-    quality_counts: [u32; 5],
-    titled: bool,
-    titled_by_user: bool,
-    /// Whether the context was compacted before a turn that has no row yet.
-    compacted: bool,
-    /// Whether the first message has been seen, by which copies of the beginning are found.
-    rooted: bool,
-    /// Whether the events of the ancestors are still being replayed at the start.
-    replaying: bool,
-    last_step: Option<u64>,
-    /// The requests that came from the ancestors: the step that each follows, and its record. To ask
-    /// otherwise in the place of one is to follow the same step.
-    #[serde(default)]
-    inherited_requests: Vec<(u64, u64)>,
-    /// What the source says of the session's end and of the current run's.
-    ended: Option<(String, String)>,
-    run_ended: Option<(String, String)>,
-    /// The sub-agent's session of which this one is a copy: its parent was copied, and it with it.
-    copy_of: Option<String>,
-    /// The last messages that were told once, of which another telling may come.
-    #[serde(default)]
-    told: Vec<Told>,
-    /// The report of tokens that came last, while nothing came since that it could not be of.
-    #[serde(default)]
-    last_report: Option<Report>,
-    /// The messages that wait while the agent works.
-    #[serde(default)]
-    queue: Vec<Queued>,
-    /// Those that left the queue for the model, and stand in no prompt yet.
-    #[serde(default)]
-    waiting: Vec<Queued>,
-    /// The words of those that were delivered in this run, hashed: some sources say them once more.
-    #[serde(default)]
-    delivered: Vec<u64>,
-    /// What is to be learned by calls that have not ended.
-    #[serde(default)]
-    asked: Vec<Learned>,
-    prompt: PromptCarry,
-}
 
 /// What a session holds in memory besides its row.
 pub(super) struct Session {
@@ -319,7 +247,7 @@ impl Session {
             self.steps.insert(step, place.position);
             self.carry.last_step = Some(step);
         }
-        if turn < self.carry.turn {
+        if turn < self.carry.turn.number {
             self.load_turn(turn, context.database)?;
         }
         self.note_time(event.ts, turn);
@@ -328,8 +256,8 @@ impl Session {
         self.row.events_stored += 1;
         match self.turns.get_mut(turn) {
             Some(row) => row.last_n = row.last_n.max(n),
-            None if turn > 0 && turn == self.carry.turn => {
-                self.carry.turn_first_event.get_or_insert(n);
+            None if turn > 0 && turn == self.carry.turn.number => {
+                self.carry.turn.first_event.get_or_insert(n);
             }
             None => {}
         }
@@ -375,7 +303,7 @@ impl Session {
     fn take_over(&mut self, event: &Event, place: Place, shared: Shared, context: &mut Context<'_>) {
         match &event.body {
             Body::ModelResponded(piece) if piece.usage_so_far.is_some() => {
-                self.carry.usage_so_far = piece.usage_so_far;
+                self.carry.response.so_far = piece.usage_so_far;
             }
             Body::TurnStarted(turn) => self.set_defaults(turn),
             Body::ContextCompacted(compacted) => {
@@ -413,7 +341,7 @@ impl Session {
         self.follow_native_turn(event);
         if let Some(retold) = self.told_before(event) {
             self.is_retold = true;
-            let turn = self.carry.turn;
+            let turn = self.carry.turn.number;
             self.retell(event, &retold, turn, place, context.batch);
             return Ok(turn);
         }
@@ -428,12 +356,12 @@ impl Session {
                 self.next_call_begins()
             }
             Body::ModelRequested(_) | Body::PromptAssembled(_) => {
-                self.carry.awaits_usage = false;
+                self.carry.response.awaits_usage = false;
                 self.next_call_begins()
             }
             Body::UserMessaged(message) if self.was_delivered(message) => {
                 self.is_retold = true;
-                return Ok(self.carry.turn);
+                return Ok(self.carry.turn.number);
             }
             Body::UserMessaged(message) => {
                 self.settle_waiting(context.batch);
@@ -441,13 +369,13 @@ impl Session {
             }
             Body::MessageQueued(message) => {
                 self.queued(message, place);
-                self.carry.turn
+                self.carry.turn.number
             }
             Body::MessageUnqueued(unqueued) => self.unqueued(event, unqueued, place),
             Body::UserInterrupted(_) => self.interrupted(context)?,
             Body::ModelResponded(piece) => {
                 let Some(turn) = self.model_responded(event, piece, context)? else {
-                    return Ok(self.carry.turn);
+                    return Ok(self.carry.turn.number);
                 };
                 turn
             }
@@ -468,7 +396,7 @@ impl Session {
             | Body::SkillListed(_) => self.input_turn(),
             body => {
                 self.take_words(event, body);
-                self.carry.turn
+                self.carry.turn.number
             }
         };
         self.add_parts(event, turn, place, context.batch);

@@ -156,7 +156,11 @@ impl Store {
 
     /// Returns the shape of the API that the session's agent speaks, as its format tells.
     fn api_shape(&self, session_key: u32) -> Result<ApiShape, StoreError> {
-        let format = self.session_by_key(session_key)?.source;
+        let format = self.read(|connection| {
+            let mut statement =
+                connection.prepare_cached("SELECT source FROM main.sessions WHERE session_key = ?")?;
+            Ok(statement.query_row([session_key], |row| row.get::<_, Option<String>>(0))?)
+        })?;
         let mapper = format.as_deref().and_then(|format| self.mappers().get(format));
         Ok(mapper.map_or_else(ApiShape::default, Mapper::api_shape))
     }

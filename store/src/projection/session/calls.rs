@@ -18,21 +18,21 @@ impl Session {
     ) -> duckdb::Result<Option<u32>> {
         let Some(figures) = self.figures_of(piece) else {
             // The same sum of the session again: a repeat of a report that was counted.
-            self.carry.response_open = false;
+            self.carry.response.open = false;
             return Ok(None);
         };
-        let (turn, call) = match self.carry.response {
+        let (turn, call) = match self.carry.response.place {
             Some(place) if figures.are_of_last() => place,
             _ => self.call_of(event, piece, context),
         };
         self.load_turn(turn, context.database)?;
         self.load_call(turn, call, context.database)?;
         if !figures.usage.is_empty() {
-            self.carry.awaits_usage = false;
+            self.carry.response.awaits_usage = false;
         }
         self.add_piece(turn, call, event, piece, figures);
-        self.carry.response = Some((turn, call));
-        self.carry.response_open = !piece.last_piece;
+        self.carry.response.place = Some((turn, call));
+        self.carry.response.open = !piece.last_piece;
         self.note_response(turn, event, piece);
         Ok(Some(turn))
     }
@@ -45,9 +45,9 @@ impl Session {
         }
         // Some sources write a response's usage after the results of its calls.
         let has_usage = !piece.usage.is_empty() || piece.usage_so_far.is_some();
-        let is_late_usage = self.carry.awaits_usage && has_usage && piece.content.is_empty();
-        match self.carry.response {
-            Some(place) if self.carry.response_open || is_late_usage => place,
+        let is_late_usage = self.carry.response.awaits_usage && has_usage && piece.content.is_empty();
+        match self.carry.response.place {
+            Some(place) if self.carry.response.open || is_late_usage => place,
             // A report with no response before it (of a compaction, say) is a call with nothing to show.
             _ => self.new_call(response_of(event), event, piece, context),
         }
@@ -83,14 +83,14 @@ impl Session {
     ) -> (u32, u32) {
         self.input_turn();
         self.ensure_turn(event.ts);
-        self.carry.call += 1;
-        let (turn, call) = (self.carry.turn, self.carry.call);
+        self.carry.turn.call += 1;
+        let (turn, call) = (self.carry.turn.number, self.carry.turn.call);
         self.settle_waiting(context.batch);
         PromptState::snapshot(&mut self.carry.prompt, self.row.session_key, turn, call, context.batch);
         self.responses.insert(response, (turn, call));
-        self.carry.turn_responded = true;
-        self.carry.run_responded = true;
-        self.carry.awaits_usage = true;
+        self.carry.turn.responded = true;
+        self.carry.run.responded = true;
+        self.carry.response.awaits_usage = true;
         if !piece.content.is_empty() {
             self.carry.last_thing = LastThing::Nothing;
         }
@@ -115,7 +115,7 @@ impl Session {
             self.row.turns += 1;
             self.row.unanswered_turns -= 1;
         }
-        if let Some(run) = self.runs.get_mut(self.carry.run) {
+        if let Some(run) = self.runs.get_mut(self.carry.run.number) {
             run.last_turn = turn;
             run.turns = turn - run.first_turn + 1;
         }
@@ -136,7 +136,7 @@ impl Session {
             _ => None,
         });
         let has_tool_use = piece.content.iter().any(|block| matches!(block, Block::ToolUse { .. }));
-        if turn == self.carry.turn && !piece.content.is_empty() {
+        if turn == self.carry.turn.number && !piece.content.is_empty() {
             self.carry.last_thing = match self.carry.last_thing {
                 LastThing::Response { calls_tools: true } => LastThing::Response { calls_tools: true },
                 _ => LastThing::Response { calls_tools: has_tool_use },
@@ -161,13 +161,13 @@ impl Session {
     ) -> u32 {
         let turn = self.input_turn();
         self.ensure_turn(event.ts);
-        self.carry.call += 1;
-        self.carry.response = None;
-        self.carry.response_open = false;
+        self.carry.turn.call += 1;
+        self.carry.response.place = None;
+        self.carry.response.open = false;
         self.carry.last_thing = LastThing::Failure;
         self.row.failed_model_calls += 1;
         self.first_error(turn);
-        let call = self.carry.call;
+        let call = self.carry.turn.call;
         self.settle_waiting(context.batch);
         PromptState::snapshot(&mut self.carry.prompt, self.row.session_key, turn, call, context.batch);
         let words = failure.error.message.as_deref().or(failure.error.kind.as_deref()).map(preview);

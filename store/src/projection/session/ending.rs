@@ -52,7 +52,7 @@ impl Session {
     }
 
     pub(super) fn run_ended(&mut self, ended: &Ended) {
-        self.carry.run_ended = Some(self.said_or_judged(ended));
+        self.carry.run.ended = Some(self.said_or_judged(ended));
     }
 
     /// Returns what the source says of the end, and where it does not tell, what the last event tells.
@@ -65,9 +65,9 @@ impl Session {
 
     /// Gives the current run its verdict as far as it can be judged: its own end, else the session's.
     pub(super) fn settle_run(&mut self) {
-        let said = self.carry.run_ended.as_ref().or(self.carry.ended.as_ref());
+        let said = self.carry.run.ended.as_ref().or(self.carry.ended.as_ref());
         let (status, reason) = said.cloned().unwrap_or_else(|| self.judged());
-        if let Some(run) = self.runs.get_mut(self.carry.run) {
+        if let Some(run) = self.runs.get_mut(self.carry.run.number) {
             run.status = status;
             run.end_reason = reason;
         }
@@ -76,7 +76,7 @@ impl Session {
     /// Gives session and run their verdicts as far as they can be judged.
     pub(super) fn settle_status(&mut self) {
         self.settle_run();
-        let said = self.carry.ended.as_ref().or(self.carry.run_ended.as_ref());
+        let said = self.carry.ended.as_ref().or(self.carry.run.ended.as_ref());
         (self.row.status, self.row.end_reason) = said.cloned().unwrap_or_else(|| self.judged());
     }
 

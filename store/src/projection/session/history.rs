@@ -24,15 +24,15 @@ impl Session {
         self.make_room(event, compacted);
         if !compacted.is_full() && compacted.dropped_calls.is_none() {
             // Words that were taken back end no turn.
-            return self.carry.turn;
+            return self.carry.turn.number;
         }
         self.row.compactions += u32::from(compacted.is_full());
-        self.carry.response_open = false;
-        self.carry.awaits_usage = false;
+        self.carry.response.open = false;
+        self.carry.response.awaits_usage = false;
         let turn = self.input_turn();
         match self.turns.get_mut(turn) {
             Some(row) => row.compacted = true,
-            None => self.carry.compacted = true,
+            None => self.carry.turn.compacted = true,
         }
         turn
     }

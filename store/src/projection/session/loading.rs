@@ -142,7 +142,7 @@ fn load_parts(session: &mut Session, key: u32, database: &Connection) -> duckdb:
 /// Loads the rows that the next events are likely to change.
 fn load_current(session: &mut Session, database: &Connection) -> duckdb::Result<()> {
     let key = session.row.session_key;
-    let (turn, run) = (session.carry.turn, session.carry.run);
+    let (turn, run) = (session.carry.turn.number, session.carry.run.number);
     session.load_run(run, database)?;
     session.load_turn(turn, database)?;
     for row in select::<ModelCallRow>(database, "session_key = ? AND turn = ?", [key, turn])? {

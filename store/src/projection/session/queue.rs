@@ -61,7 +61,7 @@ impl Session {
     /// Takes in that a message left the queue, and returns the turn. Where it was delivered, that is what the
     /// event stands for from here on.
     pub(super) fn unqueued(&mut self, event: &Event, unqueued: &Unqueued, place: Place) -> u32 {
-        let Some(mut message) = self.leave_queue(unqueued, place) else { return self.carry.turn };
+        let Some(mut message) = self.leave_queue(unqueued, place) else { return self.carry.turn.number };
         let turn = self.input_turn();
         self.ensure_turn(event.ts);
         if message.is_request {

@@ -14,7 +14,7 @@ impl Session {
         row.duration_ms = millis_between(row.started_at, row.ended_at);
         for (started_at, ended_at) in [
             self.turns.get_mut(turn).map(|turn| (&mut turn.started_at, &mut turn.ended_at)),
-            self.runs.get_mut(self.carry.run).map(|run| (&mut run.started_at, &mut run.ended_at)),
+            self.runs.get_mut(self.carry.run.number).map(|run| (&mut run.started_at, &mut run.ended_at)),
         ]
         .into_iter()
         .flatten()
@@ -22,7 +22,7 @@ impl Session {
             *started_at = started_at.or(Some(ts));
             *ended_at = (*ended_at).max(Some(ts));
         }
-        if let Some(run) = self.runs.get_mut(self.carry.run) {
+        if let Some(run) = self.runs.get_mut(self.carry.run.number) {
             run.duration_ms = millis_between(run.started_at, run.ended_at);
         }
     }

@@ -45,7 +45,7 @@ impl Session {
             add_name(&mut row.tools, &call.name);
         }
         self.add_to_run(turn, 1, Unsuccessful::default(), context.database)?;
-        if let Some(response) = self.carry.response.filter(|response| response.0 == turn) {
+        if let Some(response) = self.carry.response.place.filter(|response| response.0 == turn) {
             self.load_call(response.0, response.1, context.database)?;
             self.count_visible(response, input_bytes);
         }
@@ -62,18 +62,18 @@ impl Session {
     /// Returns the turn whose response asks for a tool: the one that the event names, else that of the last
     /// response, though some context may have opened the next turn since.
     fn asking_turn(&mut self, event: &Event) -> u32 {
-        match self.carry.response {
-            Some((turn, _)) if !self.carry.turn_responded && !self.in_native_turn => turn,
+        match self.carry.response.place {
+            Some((turn, _)) if !self.carry.turn.responded && !self.in_native_turn => turn,
             _ => self.turn_with_row(event),
         }
     }
 
     fn turn_with_row(&mut self, event: &Event) -> u32 {
-        if self.carry.turn == 0 {
+        if self.carry.turn.number == 0 {
             self.input_turn();
         }
         self.ensure_turn(event.ts);
-        self.carry.turn
+        self.carry.turn.number
     }
 
     fn insert_tool(&mut self, row: ToolCallRow) -> u32 {
@@ -93,14 +93,14 @@ impl Session {
     ) -> duckdb::Result<u32> {
         // What the provider runs itself ends in the middle of the response.
         if end.other.get("within_response") != Some(&serde_json::Value::Bool(true)) {
-            self.carry.response_open = false;
+            self.carry.response.open = false;
         }
         let number = match self.call_numbers.get(&hash64(&end.call_id)) {
             Some(&number) => number,
             None => self.result_without_call(event, end, place),
         };
         self.load_tool(number, context.database)?;
-        let Some(row) = self.tools.get(number) else { return Ok(self.carry.turn) };
+        let Some(row) = self.tools.get(number) else { return Ok(self.carry.turn.number) };
         let turn = row.turn;
         if row.end_position.is_some() {
             // A second result of one call: the first stands, this one stays in reach as an event.
@@ -163,10 +163,10 @@ impl Session {
         context: &mut Context<'_>,
     ) -> duckdb::Result<u32> {
         let Some(&number) = self.call_numbers.get(&hash64(&report.call_id)) else {
-            return Ok(self.carry.turn);
+            return Ok(self.carry.turn.number);
         };
         self.load_tool(number, context.database)?;
-        let Some(row) = self.tools.get_mut(number) else { return Ok(self.carry.turn) };
+        let Some(row) = self.tools.get_mut(number) else { return Ok(self.carry.turn.number) };
         let turn = row.turn;
         let before = status_of(row);
         let Some(reported) = report.status else { return Ok(turn) };
@@ -238,7 +238,7 @@ impl Session {
         unsuccessful: Unsuccessful,
         database: &Connection,
     ) -> duckdb::Result<()> {
-        let run = self.turns.get(turn).map_or(self.carry.run, |row| row.run);
+        let run = self.turns.get(turn).map_or(self.carry.run.number, |row| row.run);
         self.load_run(run, database)?;
         if let Some(run) = self.runs.get_mut(run) {
             run.tool_calls += calls;

@@ -62,7 +62,7 @@ impl Session {
             let stand = if earlier == Some(Report::Summed) { Stand::Instead } else { Stand::Whole };
             return Some(Figures { stand, ..reported });
         };
-        let before = self.carry.usage_so_far.replace(so_far);
+        let before = self.carry.response.so_far.replace(so_far);
         if before == Some(so_far) || earlier == Some(Report::Single) {
             return None;
         }

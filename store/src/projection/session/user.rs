@@ -7,8 +7,8 @@ use super::{Context, LastThing, Session};
 
 impl Session {
     pub(super) fn user_messaged(&mut self, event: &Event, message: &UserMessaged) -> u32 {
-        self.carry.response_open = false;
-        self.carry.awaits_usage = false;
+        self.carry.response.open = false;
+        self.carry.response.awaits_usage = false;
         self.tell_queue(message);
         if message.joins_run {
             return self.joined(message, event.ts);
@@ -18,7 +18,7 @@ impl Session {
                 self.follow_branch(event);
             }
             self.start_run(message.shown(), event.ts);
-            self.carry.response = None;
+            self.carry.response.place = None;
             if !self.carry.titled && self.row.title.is_none() {
                 self.row.title = Some(preview(message.shown())).filter(|title| !title.is_empty());
             }
@@ -38,11 +38,11 @@ impl Session {
 
     pub(super) fn interrupted(&mut self, context: &mut Context<'_>) -> duckdb::Result<u32> {
         self.row.interrupts += 1;
-        self.carry.response_open = false;
+        self.carry.response.open = false;
         self.carry.last_thing = LastThing::Interrupt;
         // A turn that has only some context yet is not what the user broke off.
-        let has_row = self.turns.contains(self.carry.turn);
-        let turn = if has_row { self.carry.turn } else { self.carry.turn.saturating_sub(1) };
+        let has_row = self.turns.contains(self.carry.turn.number);
+        let turn = if has_row { self.carry.turn.number } else { self.carry.turn.number.saturating_sub(1) };
         if !has_row && turn > 0 {
             self.load_turn(turn, context.database)?;
         }

@@ -19,7 +19,7 @@ impl Session {
         batch.sessions.push(self.row.clone());
         self.written = true;
         self.changed = false;
-        let (turn, run) = (self.carry.turn, self.carry.run);
+        let (turn, run) = (self.carry.turn.number, self.carry.run.number);
         self.runs.flush(
             batch,
             |batch| &mut batch.runs,

@@ -60,3 +60,14 @@ fn a_store_lets_the_folder_go_with_its_last_clone() {
     drop(clone);
     open(folder.path());
 }
+
+/// Transcripts hold what an agent saw: a folder that was there before is closed to others, too.
+#[test]
+fn a_folder_that_others_could_read_is_closed_to_them() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().expect("a folder");
+    let mode = || std::fs::metadata(folder.path()).expect("it is there").permissions().mode() & 0o777;
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).expect("it is ours");
+    drop(crate::support::open(folder.path()));
+    assert_eq!(mode(), 0o700);
+}
