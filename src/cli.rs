@@ -4,10 +4,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
+use viewer::typed_time::TypedTimes;
 
 /// Exit code: the answer was given, and shows a fault or nothing found.
 pub const FAULTY: u8 = 1;
-/// Exit code: it could not be done. (clap uses 2 for words it does not know.)
+/// Exit code: what was typed makes no sense; clap uses it, too.
+pub const NOT_KNOWN: u8 = 2;
+/// Exit code: it could not be done.
 pub const FAILED: u8 = 3;
 
 /// The flight recorder for AI agents.
@@ -16,7 +19,7 @@ pub const FAILED: u8 = 3;
     version,
     about,
     max_term_width = 100,
-    after_help = "Exit codes: 0 done, 1 done with faults to look at, 2 words it does not know, 3 could not be done."
+    after_help = "Exit codes: 0 done, 1 done with faults to look at, 2 words it does not know, 3 could not be done, 130 broken off by Ctrl-C."
 )]
 pub struct Cli {
     #[command(flatten)]
@@ -46,6 +49,9 @@ enum Command {
     /// Read session files, once
     Import(crate::import::ImportArgs),
     /// List sessions, newest first
+    #[command(
+        after_help = "ERRORS: calls of tools that failed by themselves, and failed calls of models. NOT RUN: calls of tools that were rejected or cancelled. JSON's failed_tool_calls: all calls of tools that did not succeed."
+    )]
     Sessions(crate::questions::SessionsArgs),
     /// Print the events of a session, or of one turn
     Show(crate::questions::ShowArgs),
@@ -55,6 +61,8 @@ enum Command {
     Diff(crate::questions::DiffArgs),
     /// Make the tables again from the journal
     Rebuild,
+    /// Print a fresh link to the pages of the Dashcam that runs
+    Link,
     /// Tell how the data folder is, and what is wrong with it
     Doctor(crate::questions::DoctorArgs),
     /// Write example sessions and open them
@@ -71,6 +79,9 @@ impl Cli {
         if let Some(data) = common.data.as_deref().filter(|data| data.is_file()) {
             anyhow::bail!("--data {} is a file; it must be a folder", data.display());
         }
+        if let Some(zone) = common.tz.as_deref() {
+            TypedTimes::new(Some(zone))?;
+        }
         match self.command {
             Command::Up(args) => crate::up::run(common, &args),
             Command::Import(args) => crate::import::run(common, &args),
@@ -79,6 +90,7 @@ impl Cli {
             Command::Prompt(args) => crate::questions::prompt(common, args),
             Command::Diff(args) => crate::questions::diff(common, args),
             Command::Rebuild => crate::rebuild::run(common),
+            Command::Link => crate::link::run(common),
             Command::Doctor(args) => crate::questions::doctor(common, args),
             Command::Demo(args) => crate::demo::run(common, &args),
             Command::Journal(command) => crate::journal::run(common, &command),

@@ -1,5 +1,7 @@
 //! The data folder, and the process that has it.
 
+use std::fs;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
@@ -28,6 +30,18 @@ pub fn open(common: &Common) -> anyhow::Result<Store> {
     Ok(Store::open(&folder(common)?, collector::mappers())?)
 }
 
+/// Returns the data folder, which must be there with a journal in it.
+pub fn filled_folder(common: &Common) -> anyhow::Result<PathBuf> {
+    let folder = folder(common)?;
+    match fs::metadata(folder.join("journal")) {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            Err(StoreError::Io { action: "look into", path: folder, cause: error }.into())
+        }
+        Ok(journal) if journal.is_dir() => Ok(folder),
+        _ => bail!("{} holds no data yet; `dashcam up` or `dashcam import PATH` fills it", folder.display()),
+    }
+}
+
 /// The way to the data: the folder itself, or the process that has it.
 pub enum Reached {
     /// Nobody else has it.
@@ -39,10 +53,7 @@ pub enum Reached {
 /// Opens the data folder to read it, or finds the Dashcam that runs on it. A folder that is not there is an
 /// error, not made.
 pub fn reach(common: &Common) -> anyhow::Result<Reached> {
-    let folder = folder(common)?;
-    if !folder.join("journal").is_dir() {
-        bail!("{} holds no data yet; `dashcam up` or `dashcam import PATH` fills it", folder.display());
-    }
+    let folder = filled_folder(common)?;
     match Store::open(&folder, collector::mappers()) {
         Ok(store) => {
             store.wait_until_projected(store.journal().last())?;

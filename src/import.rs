@@ -83,8 +83,9 @@ fn import_there(common: &Common, args: &ImportArgs, running: &Running) -> anyhow
         match news {
             ImportNews::File(line) => write_line(&mut out, common.json, &line)?,
             ImportNews::Problem(problem) => outcome.problems.push(problem),
-            ImportNews::Done { not_sessions, ended } => {
-                (outcome.not_sessions, outcome.ended) = (not_sessions, ended);
+            ImportNews::Done { not_sessions, not_files, ended } => {
+                (outcome.not_sessions, outcome.not_files) = (not_sessions, not_files);
+                outcome.ended = ended;
             }
         }
         Ok(())
@@ -97,6 +98,10 @@ fn write_line(out: &mut Stdout, json: bool, line: &FileLine) -> io::Result<()> {
         let line = serde_json::to_string(line)?;
         return writeln!(out, "{line}");
     }
+    // Of a file that nothing was read of, standard error tells in text.
+    if line.format.is_none() {
+        return Ok(());
+    }
     writeln!(out, "{line}")
 }
 
@@ -106,6 +111,9 @@ fn tell(outcome: &ImportReport) -> ExitCode {
     }
     if outcome.not_sessions > 0 {
         eprintln!("dashcam: {} files are of no known session format", outcome.not_sessions);
+    }
+    if outcome.not_files > 0 {
+        eprintln!("dashcam: left out: {} links to nothing, pipes, sockets or devices", outcome.not_files);
     }
     match &outcome.ended {
         Some(Ended::Stopped(words)) => {

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 use store::SessionFilter;
 use viewer::reports::{AskRequest, Notes, Question, ReportError, Style, answer};
+use viewer::typed_time::{TimeError, TypedTimes};
 
 use crate::cli::{Common, FAULTY};
 use crate::data::Reached;
@@ -47,17 +48,19 @@ pub struct SessionsArgs {
     #[arg(long, value_name = "SESSION")]
     parent: Option<String>,
     /// At most so many
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = from_one)]
     limit: Option<u32>,
 }
 
 /// Lists sessions.
 pub fn sessions(common: &Common, args: SessionsArgs) -> anyhow::Result<ExitCode> {
-    let times = viewer::typed_time::TypedTimes::new(common.tz.as_deref())?;
+    let times = TypedTimes::new(common.tz.as_deref())?;
     let from = args.from.as_deref().map(|text| times.read(text)).transpose()?;
     let to = args.to.as_deref().map(|text| times.read(text)).transpose()?;
-    if let (Some(from), Some(to)) = (from, to) {
-        anyhow::ensure!(from < to, "--from {from} is not before --to {to}");
+    if let (Some(from), Some(to)) = (from, to)
+        && from >= to
+    {
+        return Err(TimeError::Empty { from, to }.into());
     }
     // Text names the zone above its times.
     if common.json && (from.is_some() || to.is_some()) {
@@ -88,7 +91,7 @@ pub struct ShowArgs {
     /// The session's name, or a unique beginning of it
     session: String,
     /// Only this turn, with all that it holds in full
-    #[arg(long, value_name = "N", value_parser = turn_number)]
+    #[arg(long, value_name = "N", value_parser = from_one)]
     turn: Option<u32>,
     /// Show the events that keep the books, too
     #[arg(long)]
@@ -106,10 +109,10 @@ pub struct PromptArgs {
     /// The session's name, or a unique beginning of it
     session: String,
     /// The turn
-    #[arg(value_parser = turn_number)]
+    #[arg(value_parser = from_one)]
     turn: u32,
     /// The call of the model in the turn: more than one when it was tried again
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = turn_number)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = from_one)]
     call: u32,
 }
 
@@ -124,10 +127,10 @@ pub struct DiffArgs {
     /// The session's name, or a unique beginning of it
     session: String,
     /// The later turn
-    #[arg(value_parser = turn_number)]
+    #[arg(value_parser = from_one)]
     turn: u32,
     /// The earlier turn [default: the one before]
-    #[arg(value_parser = turn_number)]
+    #[arg(value_parser = from_one)]
     against: Option<u32>,
 }
 
@@ -149,8 +152,8 @@ pub fn doctor(common: &Common, args: DoctorArgs) -> anyhow::Result<ExitCode> {
     ask(common, &Question::Doctor { verify: args.verify })
 }
 
-/// Reads the number of a turn or of a call in it.
-fn turn_number(text: &str) -> Result<u32, &'static str> {
+/// Reads a limit, or the number of a turn or of a call in it.
+fn from_one(text: &str) -> Result<u32, &'static str> {
     match text.parse() {
         Ok(number) if number > 0 => Ok(number),
         _ => Err("it must be a whole number from 1 on"),

@@ -65,6 +65,17 @@ impl Running {
         Ok(())
     }
 
+    /// Returns a fresh link that lets one browser in, once.
+    pub fn link(&self) -> anyhow::Result<String> {
+        #[derive(Deserialize)]
+        struct Answer {
+            link: String,
+        }
+        let answer: Answer = serde_json::from_reader(self.post("/api/link", b"{}")?)
+            .context("the running dashcam is of another version; restart it")?;
+        Ok(answer.link)
+    }
+
     fn post(&self, path: &str, body: &[u8]) -> anyhow::Result<impl Read + use<>> {
         let response = ureq::post(format!("{}{path}", self.viewer))
             .header("authorization", format!("Bearer {}", self.token))

@@ -34,7 +34,7 @@ pub struct DocumentEnd {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DocumentFault {
     /// The document is only half written.
-    #[error("the document ends inside {inside}, which begins at byte {offset}")]
+    #[error("the document ends in the middle of {inside}, which begins at byte {offset}")]
     Torn {
         /// Where the unfinished part begins.
         offset: u64,
@@ -42,7 +42,7 @@ pub enum DocumentFault {
         inside: String,
     },
     /// The text is not JSON.
-    #[error("byte {offset}: {expected} was expected")]
+    #[error("not JSON at byte {offset}: {expected} was expected")]
     Malformed {
         /// The place.
         offset: u64,

@@ -17,15 +17,37 @@ pub struct FoundFile {
     pub modified: SystemTime,
 }
 
+/// Why something below a place is no file that can be read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Refused<'a> {
+    /// The system gives an error.
+    Unreadable(&'a io::Error),
+    /// A link leads to nothing.
+    DeadLink,
+    /// A pipe, socket or device: reading it could wait for ever, or give no end.
+    Special,
+}
+
 /// Returns the files at or below `path`, the oldest first, so that a session comes before what goes on from
 /// it. Links to folders are not followed, and folders in which agents keep what is no session are passed by.
 /// What cannot be read is given to `refused`.
 pub fn files_below(path: &Path, refused: &mut dyn FnMut(&Path, &io::Error)) -> Vec<FoundFile> {
+    let dead = io::Error::from(io::ErrorKind::NotFound);
+    all_below(path, &mut |path, why| match why {
+        Refused::Unreadable(error) => refused(path, error),
+        Refused::DeadLink => refused(path, &dead),
+        Refused::Special => {}
+    })
+}
+
+/// Does what [`files_below`] does, and tells also of what is no file.
+pub(crate) fn all_below(path: &Path, refused: &mut dyn FnMut(&Path, Refused<'_>)) -> Vec<FoundFile> {
     let mut found = Vec::new();
     let mut folders = vec![path.to_owned()];
     while let Some(path) = folders.pop() {
         if let Err(error) = look(&path, &mut found, &mut folders, refused) {
-            refused(&path, &error);
+            let is_dead = error.kind() == io::ErrorKind::NotFound && path.is_symlink();
+            refused(&path, if is_dead { Refused::DeadLink } else { Refused::Unreadable(&error) });
         }
     }
     found.sort_by(|a, b| (a.modified, &a.path).cmp(&(b.modified, &b.path)));
@@ -36,7 +58,7 @@ fn look(
     path: &Path,
     found: &mut Vec<FoundFile>,
     folders: &mut Vec<PathBuf>,
-    refused: &mut dyn FnMut(&Path, &io::Error),
+    refused: &mut dyn FnMut(&Path, Refused<'_>),
 ) -> io::Result<()> {
     let metadata = fs::metadata(path)?;
     if metadata.is_file() {
@@ -45,6 +67,7 @@ fn look(
         return Ok(());
     }
     if !metadata.is_dir() {
+        refused(path, Refused::Special);
         return Ok(());
     }
     for entry in fs::read_dir(path)? {
@@ -54,7 +77,7 @@ fn look(
             Ok(_) if holds_no_sessions(&entry.path()) => {}
             Ok(_) => folders.push(entry.path()),
             // It may be gone again; what else is in the folder is looked at all the same.
-            Err(error) => refused(&entry.path(), &error),
+            Err(error) => refused(&entry.path(), Refused::Unreadable(&error)),
         }
     }
     Ok(())

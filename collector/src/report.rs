@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use store::{SourceCursor, SourceReport};
 
+use crate::files::{Refused, all_below};
 use crate::gate::Held;
-use crate::{FoundFile, ImportError, Imported, ImportedFile, Importer, Stop, files_below};
+use crate::{FoundFile, ImportError, Imported, ImportedFile, Importer, Stop};
 
 /// Pieces that are listed for a file; the rest is counted in the store and on its page.
 const LISTED_PIECES: u32 = 1000;
@@ -20,8 +21,9 @@ const LISTED_PIECES: u32 = 1000;
 pub struct FileLine {
     /// The file.
     pub path: String,
-    /// Its format.
-    pub format: String,
+    /// Its format; absent when it is none that is known, or when nothing of the file can be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<String>,
     /// The sessions in it.
     pub sessions: Vec<String>,
     /// Its rows.
@@ -37,8 +39,9 @@ pub struct FileLine {
 /// A piece that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skipped {
-    /// The line's number, or the place in the document.
-    pub line: u64,
+    /// The line's number, or the place in the document; absent when the whole file is meant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
     /// Why.
     pub reason: String,
 }
@@ -49,14 +52,17 @@ impl fmt::Display for FileLine {
             f,
             "{}: {}, {} sessions, {} rows, {} new events, {} known",
             self.path,
-            self.format,
+            self.format.as_deref().unwrap_or("unknown format"),
             self.sessions.len(),
             self.rows,
             self.events,
             self.duplicates
         )?;
         for skipped in &self.skipped {
-            write!(f, "\n  line {}: {}", skipped.line, skipped.reason)?;
+            match skipped.line {
+                Some(line) => write!(f, "\n  line {line}: {}", skipped.reason)?,
+                None => write!(f, "\n  {}", skipped.reason)?,
+            }
         }
         Ok(())
     }
@@ -67,6 +73,8 @@ impl fmt::Display for FileLine {
 pub struct ImportReport {
     /// Files of no known format.
     pub not_sessions: u64,
+    /// Links to nothing, pipes, sockets and devices in folders.
+    pub not_files: u64,
     /// What went wrong, in sentences that name the file.
     pub problems: Vec<String>,
     /// Set when it ended before its last file.
@@ -112,19 +120,19 @@ impl Importing<'_> {
     /// Brings in the file or all session files below a folder. One bad file does not stop the others; when
     /// the import is to end, [`ImportReport::ended`] is set and further paths are left alone.
     pub fn path(&mut self, path: &Path) -> io::Result<()> {
+        let mut refused = Vec::new();
+        let files = all_below(path, &mut |at, why| refused.push(self::refused(at, at == path, why)));
+        for refused in refused {
+            self.refused(refused)?;
+        }
         let named_file = path.is_file();
-        let problems = &mut self.report.problems;
-        let files = files_below(path, &mut |path, error| {
-            problems.push(format!("cannot read {}: {error}", path.display()));
-        });
         // The next file is read while the tables still take in the one before: its line waits for them.
         let mut waiting = VecDeque::new();
         for (at, file) in files.iter().enumerate() {
             match self.read(&file.path) {
                 Ok(Some(read)) => waiting.push_back(read),
-                Ok(None) if named_file => self.not_a_session(file)?,
-                Ok(None) => self.report.not_sessions += 1,
-                Err(error) if error.is_of_the_file() => self.report.problems.push(error.to_string()),
+                Ok(None) => self.not_a_session(file, named_file)?,
+                Err(error) if error.is_of_the_file() => self.unreadable(&file.path, &error)?,
                 Err(error) => self.end(&error, files.len() - at - 1),
             }
             if waiting.len() > FILES_AHEAD
@@ -139,10 +147,32 @@ impl Importing<'_> {
         waiting.iter().try_for_each(|read| self.tell(read))
     }
 
-    fn not_a_session(&mut self, file: &FoundFile) -> io::Result<()> {
+    fn not_a_session(&mut self, file: &FoundFile, is_named: bool) -> io::Result<()> {
         let reason = if file.bytes == 0 { "it is empty" } else { "it is of no known session format" };
-        self.report.problems.push(format!("{}: {reason}", file.path.display()));
+        if is_named {
+            self.report.problems.push(format!("{}: {reason}", file.path.display()));
+        } else {
+            self.report.not_sessions += 1;
+        }
         (self.emit)(&unread_line(&file.path, reason))
+    }
+
+    fn unreadable(&mut self, path: &Path, error: &ImportError) -> io::Result<()> {
+        self.report.problems.push(error.to_string());
+        let reason = match error {
+            ImportError::Io { cause, .. } => format!("it cannot be read: {cause}"),
+            other => other.to_string(),
+        };
+        (self.emit)(&unread_line(path, &reason))
+    }
+
+    fn refused(&mut self, refused: RefusedPath) -> io::Result<()> {
+        if refused.is_fault {
+            self.report.problems.push(format!("{}: {}", refused.path.display(), refused.reason));
+        } else {
+            self.report.not_files += 1;
+        }
+        (self.emit)(&unread_line(&refused.path, &refused.reason))
     }
 
     fn end(&mut self, error: &ImportError, files_left: usize) {
@@ -208,31 +238,51 @@ impl Importing<'_> {
     }
 }
 
+/// Something that was found and cannot be read as a file.
+struct RefusedPath {
+    path: PathBuf,
+    reason: String,
+    /// Whether somebody should look at it: who imports a folder does not mean each pipe in it.
+    is_fault: bool,
+}
+
+fn refused(path: &Path, is_named: bool, why: Refused<'_>) -> RefusedPath {
+    let (reason, is_fault) = match why {
+        Refused::Unreadable(error) => (format!("it cannot be read: {error}"), true),
+        Refused::DeadLink => ("it is a link to nothing".to_owned(), is_named),
+        Refused::Special => ("it is no file but a pipe, a socket or a device".to_owned(), is_named),
+    };
+    RefusedPath { path: path.to_owned(), reason, is_fault }
+}
+
 /// Returns the line of a file that nothing was read of.
 fn unread_line(path: &Path, reason: &str) -> FileLine {
     FileLine {
         path: path.display().to_string(),
-        format: "unknown".to_owned(),
+        format: None,
         sessions: Vec::new(),
         rows: 0,
         events: 0,
         duplicates: 0,
-        skipped: vec![Skipped { line: 0, reason: reason.to_owned() }],
+        skipped: vec![Skipped { line: None, reason: reason.to_owned() }],
     }
 }
 
 fn line_of(path: &Path, file: &ImportedFile, report: &SourceReport, known_events: u64) -> FileLine {
-    let mut skipped: Vec<Skipped> =
-        report.unread.iter().map(|piece| Skipped { line: piece.row, reason: piece.reason.clone() }).collect();
+    let mut skipped: Vec<Skipped> = report
+        .unread
+        .iter()
+        .map(|piece| Skipped { line: Some(piece.row), reason: piece.reason.clone() })
+        .collect();
     if let Some(line) = file.unfinished_row {
         skipped.push(Skipped {
-            line,
+            line: Some(line),
             reason: "the file ends in the middle of this row; it is read when it is whole".to_owned(),
         });
     }
     FileLine {
         path: path.display().to_string(),
-        format: file.format.clone(),
+        format: Some(file.format.clone()),
         sessions: report.sessions.clone(),
         rows: report.source.rows,
         events: report.source.events - known_events,

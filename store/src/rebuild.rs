@@ -12,7 +12,7 @@ use crate::{Journal, Mappers, Position, ProjectionError, Store, StoreError};
 /// Records in one batch.
 const BATCH: usize = 50_000;
 /// Records after which what was written goes from the log into the file.
-const CHECKPOINT_EVERY: u64 = 200_000;
+const CHECKPOINT_EVERY: u64 = 120_000;
 
 /// Is told how many records are done and how many there are.
 pub type Progress<'a> = &'a mut dyn FnMut(u64, u64);

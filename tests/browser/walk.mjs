@@ -33,6 +33,11 @@ const steps = {
   async "nobody gets in without the link"() {
     const answer = await page.goto(`${base}/sessions`);
     assert.equal(answer.status(), 401);
+    await page.goto(`${base}/sessions/${session}?from=1#turns`);
+    await page.getByLabel("Token").fill("a guess");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByText("That is not the token.").waitFor();
+    assert.equal(await page.locator("[name=next]").inputValue(), `/sessions/${session}?from=1#turns`);
     complaints.length = 0;
   },
   async "the link lets in once"() {
@@ -166,7 +171,10 @@ const steps = {
   },
   async "hits of a search are walked"() {
     await page.goto(`${base}/sessions/${session}?q=the`);
-    assert.ok((await page.locator("article.turn").count()) > 1);
+    const hits = await page.locator("article.turn").count();
+    assert.ok(hits > 1);
+    assert.equal(await page.locator("#window").innerText(), `${hits} turns with a hit`);
+    assert.match(await page.locator("mark").first().innerText(), /^the$/i);
     await page.keyboard.press("n");
     await page.keyboard.press("Enter");
     await page.waitForURL(/\/turns\/\d+\?q=the$/);
@@ -176,6 +184,14 @@ const steps = {
     assert.match(await page.locator(".hits").innerText(), /hit 2 of \d+/);
     await page.keyboard.press("N");
     await page.waitForURL(from);
+  },
+  async "the records of the first and the last turn are a key away"() {
+    await page.goto(`${base}/sessions/${session}/turns/1/records`);
+    const last = Number((await page.locator("[data-last]").getAttribute("href")).match(/turns\/(\d+)/)[1]);
+    await page.keyboard.press("G");
+    await page.waitForURL(new RegExp(`/turns/${last}/records$`));
+    for (const key of ["g", "g"]) await page.keyboard.press(key);
+    await page.waitForURL(/\/turns\/1\/records$/);
   },
   async "hostile text stays text"() {
     await page.goto(`${base}/sessions/s-web/turns/1`);

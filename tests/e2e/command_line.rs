@@ -61,6 +61,7 @@ fn sessions_gives_what_is_known_and_nothing_else() {
         ("failed_tool_calls", json!(1)),
         ("rejected_tool_calls", json!(0)),
         ("cancelled_tool_calls", json!(0)),
+        ("failed_model_calls", json!(0)),
         ("interrupts", json!(0)),
         ("compactions", json!(0)),
         ("uncached_input_tokens", json!(50)),
@@ -102,7 +103,7 @@ fn sessions_are_found_by_time_user_and_text() {
     assert_eq!(count(&["--user", "nobody"]), 0);
     assert_eq!(count(&["--status", "unknown"]), 1);
     let bad = program.run(&["sessions", "--from", "soon"]);
-    assert_eq!(bad.status.code(), Some(3));
+    assert_eq!(bad.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&bad.stderr).contains("\"soon\" is no time"));
     assert!(bad.stdout.is_empty());
 }
@@ -189,6 +190,25 @@ fn rebuild_works_beside_a_running_dashcam() {
 }
 
 #[test]
+fn a_fresh_link_lets_one_browser_in_once() {
+    let program = with_session(1);
+    let none = program.run(&["link"]);
+    assert_eq!(none.status.code(), Some(3));
+    let up = program.up(&[]);
+    let output = program.run(&["link"]);
+    let link = String::from_utf8(output.stdout).expect("UTF-8").trim().to_owned();
+    assert!(link.starts_with("http://127.0.0.1:"), "{link}");
+    assert_eq!(program.json(&["link"]).len(), 1);
+    let status = || {
+        let agent = ureq::Agent::config_builder().max_redirects(0).http_status_as_error(false).build();
+        ureq::Agent::from(agent).get(&link).call().expect("an answer").status().as_u16()
+    };
+    assert_eq!(status(), 303);
+    assert_eq!(status(), 401);
+    drop(up);
+}
+
+#[test]
 fn the_journal_can_be_read_and_verified() {
     let program = with_session(2);
     let records: Vec<Value> = crate::program::json_lines(&program.run(&["journal", "cat"]).stdout);
@@ -207,4 +227,137 @@ fn an_empty_folder_is_named_and_not_made() {
     assert_eq!(output.status.code(), Some(3));
     assert!(String::from_utf8_lossy(&output.stderr).contains("holds no data yet"));
     assert!(!program.data().exists());
+}
+
+/// A script gets a line on each file that was looked at; a person is told of the rest on standard error.
+#[test]
+fn import_gives_a_line_for_every_file() {
+    let program = Program::new();
+    let files = program.files();
+    let at = |name: &str| files.join(name).to_str().expect("it is text").to_owned();
+    write(&files.join("good.jsonl"), &(session("s-one", 1) + "12345\n"));
+    write(&files.join("empty.jsonl"), "");
+    write(&files.join("notes.txt"), "hello");
+    std::os::unix::fs::symlink(files.join("nothing"), files.join("link")).expect("a link");
+    assert!(std::process::Command::new("mkfifo").arg(at("pipe")).status().expect("it runs").success());
+
+    let lines = program.json(&["import", files.to_str().expect("it is text")]);
+    let told = |name: &str| -> Value {
+        let path = at(name);
+        lines.iter().find(|line| line["path"] == path.as_str()).cloned().unwrap_or_default()
+    };
+    assert_eq!(lines.len(), 5, "{lines:?}");
+    for (name, reason) in [
+        ("empty.jsonl", "it is empty"),
+        ("notes.txt", "it is of no known session format"),
+        ("link", "it is a link to nothing"),
+        ("pipe", "it is no file but a pipe, a socket or a device"),
+    ] {
+        let expected = json!({
+            "path": at(name), "sessions": [], "rows": 0, "events": 0, "duplicates": 0,
+            "skipped": [{"reason": reason}],
+        });
+        assert_eq!(told(name), expected);
+        let named = program.run(&["--json", "import", &at(name)]);
+        assert_eq!(crate::program::json_lines(&named.stdout), [expected]);
+        assert_eq!(named.status.code(), Some(1), "{name}");
+        let as_text = program.run(&["import", &at(name)]);
+        assert!(as_text.stdout.is_empty(), "{name}");
+        assert!(String::from_utf8_lossy(&as_text.stderr).contains(reason), "{name}");
+    }
+    let good = told("good.jsonl");
+    assert_eq!((&good["format"], &good["rows"], &good["events"]), (&json!("dashcam"), &json!(5), &json!(4)));
+    assert_eq!(good["skipped"], json!([{"line": 5, "reason": "not a JSON object but a number: \"12345\""}]));
+
+    let as_text = program.run(&["import", files.to_str().expect("it is text")]);
+    assert_eq!(String::from_utf8_lossy(&as_text.stdout).lines().count(), 2);
+    let said = String::from_utf8_lossy(&as_text.stderr).into_owned();
+    assert!(said.contains("2 files are of no known session format"), "{said}");
+
+    let doctor = program.run(&["--json", "doctor"]);
+    assert_eq!(doctor.status.code(), Some(1), "a piece could not be read");
+    let line = &crate::program::json_lines(&doctor.stdout)[0];
+    assert_eq!((&line["unread"], &line["lost_records"]), (&json!(1), &json!(0)));
+    assert_eq!(
+        line["unread_pieces"],
+        json!([{
+            "path": at("good.jsonl"), "line": 5, "reason": "not a JSON object but a number: \"12345\"",
+        }])
+    );
+    let as_text = program.run(&["doctor"]);
+    let text = String::from_utf8_lossy(&as_text.stdout).into_owned();
+    assert!(text.contains("line 5: not a JSON object but a number"), "{text}");
+}
+
+#[test]
+fn words_that_make_no_sense_end_with_2() {
+    let program = with_session(1);
+    for (arguments, words) in [
+        (&["sessions", "--from", "soon"][..], "\"soon\" is no time"),
+        (&["sessions", "--from", "2026-11-30", "--to", "2026-11-29"], "is not before"),
+        (&["--tz", "Mars/Base", "sessions"], "no time zone Mars/Base"),
+        (&["--json", "--tz", "Mars/Base", "show", "s-one"], "no time zone Mars/Base"),
+        (&["sessions", "--limit", "0"], "whole number from 1 on"),
+    ] {
+        let output = program.run(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains(words), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn a_rebuild_of_nothing_is_told_what_fills_the_folder() {
+    let program = Program::new();
+    let output = program.run(&["rebuild"]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("`dashcam import PATH` fills it"));
+    assert!(!program.data().exists());
+}
+
+#[test]
+fn an_address_that_is_taken_is_told_with_the_way_out() {
+    let program = with_session(1);
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = taken.local_addr().expect("an address").to_string();
+    let output = program.run(&["up", "--no-homes", "--viewer", &address, "--intake", "127.0.0.1:0"]);
+    assert_eq!(output.status.code(), Some(3));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("give another port with --viewer or --intake"), "{said}");
+}
+
+/// Three sessions of five records each, a byte of the second one's rows is flipped.
+#[test]
+fn lost_records_are_counted_by_rebuild_and_named_by_doctor() {
+    let program = Program::new();
+    let file = program.data().join("journal/00000000000000000001.journal");
+    let mut ends = Vec::new();
+    for name in ["one", "two", "three"] {
+        let path = program.files().join(name);
+        write(&path, &session(name, 1));
+        program.json(&["import", path.to_str().expect("it is text")]);
+        ends.push(std::fs::read(&file).expect("it is read").len());
+    }
+    assert_eq!(program.json(&["rebuild"]), [json!({"records": 15, "lost_records": 0})]);
+    let mut bytes = std::fs::read(&file).expect("it is read");
+    bytes[ends[1] - 60] ^= 1;
+    std::fs::write(&file, bytes).expect("it is written");
+
+    let output = program.run(&["--json", "rebuild"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("made the tables again from 11 records\n"), "{said}");
+    assert!(said.contains("dashcam: the journal has lost 4 records of 15: "), "{said}");
+    assert!(said.contains("dashcam: error: the journal has lost records"), "{said}");
+    assert!(!said.contains('\u{1b}') && !said.contains("store::"), "{said}");
+    assert_eq!(crate::program::json_lines(&output.stdout), [json!({"records": 15, "lost_records": 4})]);
+
+    let output = program.run(&["--json", "doctor"]);
+    assert_eq!(output.status.code(), Some(1));
+    let line = &crate::program::json_lines(&output.stdout)[0];
+    assert_eq!((&line["unread"], &line["lost_records"]), (&json!(0), &json!(4)));
+    assert_eq!((&line["losses"][0]["first_record"], &line["losses"][0]["records"]), (&json!(7), &json!(4)));
+    let text = String::from_utf8_lossy(&program.run(&["doctor"]).stdout).into_owned();
+    assert!(text.contains("lost          4 records of the journal"), "{text}");
+    assert!(text.contains("records 7 to 10: "), "{text}");
 }

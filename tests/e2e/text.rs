@@ -264,7 +264,7 @@ fn sessions_as_text_tell_how_they_ended() {
             "ENDED",
             "TURNS",
             "TOOLS",
-            "FAILED",
+            "ERRORS",
             "NOT RUN",
             "IN",
             "OUT",

@@ -94,7 +94,7 @@ function choose(one) {
 const ofHash = () => document.getElementById(decodeURIComponent(location.hash.slice(1)));
 function walk(step) {
   const rows = $$("[data-row]");
-  if (rows.length === 0) return;
+  if (rows.length === 0) return click(step > 0 ? "[data-next]" : "[data-before]");
   const at = rows.indexOf(chosen);
   if (at < 0) choose(rows.includes(ofHash()) ? ofHash() : rows.find((row) => row.getBoundingClientRect().top >= 60) ?? rows[0]);
   else if (rows[at + step]) choose(rows[at + step]);
@@ -325,8 +325,8 @@ document.addEventListener("submit", (event) => {
 
 showTheme();
 if (location.hash === "#search") $("[data-search]")?.focus();
-// A turn opened from a search knows its words.
-if (page === "session" && searching()) for (const link of $$("[data-open]")) link.search = `?q=${encodeURIComponent(searching())}`;
+// Only the browser knows the place within the page that was asked for.
+if (page === "login") $("[name=next]").value += location.hash;
 addEventListener("pageshow", () => { leaving = 0; });
 addEventListener("beforeunload", () => { leaving = Date.now(); });
 // When all scripts are there, first the keys that the page before handed over, then those that came early.

@@ -53,6 +53,11 @@ async function refresh() {
     waiting = last - shownLast;
     showWaiting();
   }
+  if (following) return;
+  // What is told of the turns that are shown: their page, as it is now.
+  const same = await fetchPage(location.href);
+  swap(same, "outline");
+  swap(same, "window");
 }
 async function refreshList() {
   if (chosen || scrollY > 200 || $("tr.child")) return;

@@ -27,9 +27,16 @@ pub(crate) enum PageError {
     /// The request comes from where none may come from.
     #[error("{0}")]
     Refused(&'static str),
-    /// The token is missing.
-    #[error("reading needs the token")]
-    NoToken,
+    /// The session has no such turn.
+    #[error("{}", no_turn(*turn, *last))]
+    NoTurn {
+        /// What was sought.
+        turn: u32,
+        /// The number of its last turn; 0 when it has none.
+        last: u32,
+        /// The address of the session.
+        session: String,
+    },
     /// A fault of ours.
     #[error("{0}")]
     Broken(String),
@@ -41,11 +48,33 @@ struct Told {
     heading: &'static str,
     words: String,
     hint: Option<&'static str>,
+    /// Where to go on: addresses and words.
+    elsewhere: Vec<(String, String)>,
+}
+
+fn no_turn(turn: u32, last: u32) -> String {
+    match last {
+        0 => format!("no turn {turn}: this session has no turns"),
+        1 => format!("no turn {turn}: this session has turn 1 only"),
+        last => format!("no turn {turn}: this session has turns 1 to {last}"),
+    }
+}
+
+fn ways(session: &str, last: u32) -> Vec<(String, String)> {
+    let session_link = (session.to_owned(), "The session".to_owned());
+    let last_turn = (last > 0).then(|| (format!("{session}/turns/{last}"), format!("Its last turn, {last}")));
+    std::iter::once(session_link).chain(last_turn).collect()
 }
 
 impl PageError {
     fn told(&self) -> Told {
-        let told = |status, heading, hint| Told { status, heading, words: self.to_string(), hint };
+        let told = |status, heading, hint| Told {
+            status,
+            heading,
+            words: self.to_string(),
+            hint,
+            elsewhere: Vec::new(),
+        };
         match self {
             Self::Store(StoreError::NotFound { .. }) | Self::NotFound { .. } => told(
                 StatusCode::NOT_FOUND,
@@ -58,13 +87,9 @@ impl PageError {
             Self::Store(StoreError::Busy) => told(StatusCode::SERVICE_UNAVAILABLE, "Busy", None),
             Self::Misunderstood(_) => told(StatusCode::BAD_REQUEST, "Not understood", None),
             Self::Refused(_) => told(StatusCode::FORBIDDEN, "Refused", None),
-            Self::NoToken => told(
-                StatusCode::UNAUTHORIZED,
-                "Please sign in",
-                Some(
-                    "Open the link that `dashcam up` printed; each link works once. Scripts send the token as `Authorization: Bearer …`.",
-                ),
-            ),
+            Self::NoTurn { last, session, .. } => {
+                Told { elsewhere: ways(session, *last), ..told(StatusCode::NOT_FOUND, "Not found", None) }
+            }
             Self::Store(_) | Self::Broken(_) => self.internal(),
         }
     }
@@ -78,6 +103,7 @@ impl PageError {
             heading: "Something went wrong here",
             words: format!("The server's log tells what, under the number {id}."),
             hint: None,
+            elsewhere: Vec::new(),
         }
     }
 }
@@ -90,6 +116,7 @@ struct ErrorPage {
     heading: &'static str,
     words: String,
     hint: Option<&'static str>,
+    elsewhere: Vec<(String, String)>,
 }
 
 /// The most of a refusal's words that is taken over.
@@ -121,8 +148,9 @@ fn refusal(words: &str) -> String {
 
 impl IntoResponse for PageError {
     fn into_response(self) -> Response {
-        let Told { status, heading, words, hint } = self.told();
-        let page = ErrorPage { frame: Frame::new(heading), status: status.as_u16(), heading, words, hint };
+        let Told { status, heading, words, hint, elsewhere } = self.told();
+        let (frame, status_code) = (Frame::new(heading), status.as_u16());
+        let page = ErrorPage { frame, status: status_code, heading, words, hint, elsewhere };
         let text = page.render().unwrap_or_else(|_| heading.to_owned());
         let html = [(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"))];
         (status, html, text).into_response()

@@ -32,10 +32,21 @@ impl Markup {
     /// Returns the text with at most `elements` elements in it, and how many there are. When they are used
     /// up, colours are dropped and hidden characters are named without a frame.
     pub(crate) fn bounded(source: &str, elements: usize) -> (Self, usize) {
+        Self::marked(source, None, elements)
+    }
+
+    /// Returns the same with each place marked that holds the words looked for, whatever their case.
+    pub(crate) fn marked(source: &str, sought: Option<&Sought>, elements: usize) -> (Self, usize) {
         let room = elements.min(MAX_ELEMENTS);
         let out = String::with_capacity(source.len() + source.len() / 8);
         let mut writer = Writer { out, room, used: 0, style: Style::default(), open: false };
-        writer.write(source);
+        let mut rest = source;
+        while let Some((start, end)) = sought.and_then(|sought| sought.find(rest)) {
+            writer.write(&rest[..start]);
+            writer.mark(&rest[start..end]);
+            rest = &rest[end..];
+        }
+        writer.write(rest);
         writer.close();
         (Self(writer.out), writer.used)
     }
@@ -43,6 +54,42 @@ impl Markup {
     /// Returns the size in bytes.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
+    }
+}
+
+/// Words looked for, whatever their case.
+#[derive(Clone, Debug)]
+pub(crate) struct Sought(Vec<char>);
+
+impl Sought {
+    /// Returns nothing for no words.
+    pub(crate) fn new(words: &str) -> Option<Self> {
+        let words: Vec<char> = words.chars().flat_map(char::to_lowercase).collect();
+        (!words.is_empty()).then_some(Self(words))
+    }
+
+    /// Returns whether the words are in `text`.
+    pub(crate) fn is_in(&self, text: &str) -> bool {
+        self.find(text).is_some()
+    }
+
+    /// Returns where the words stand first.
+    fn find(&self, text: &str) -> Option<(usize, usize)> {
+        text.char_indices().find_map(|(at, _)| Some((at, at + self.length_at(&text[at..])?)))
+    }
+
+    /// Returns how many bytes at the beginning of `text` are the words.
+    fn length_at(&self, text: &str) -> Option<usize> {
+        let mut wanted = self.0.as_slice();
+        for (at, char) in text.char_indices() {
+            if wanted.is_empty() {
+                return Some(at);
+            }
+            for lower in char.to_lowercase() {
+                wanted = wanted.strip_prefix(&[lower])?;
+            }
+        }
+        wanted.is_empty().then_some(text.len())
     }
 }
 
@@ -171,6 +218,20 @@ impl Writer {
         }
     }
 
+    /// A mark stands in no coloured piece, and none reaches out of it.
+    fn mark(&mut self, hit: &str) {
+        if self.used >= self.room {
+            return self.write(hit);
+        }
+        self.used += 1;
+        self.close();
+        self.out.push_str("<mark>");
+        self.write(hit);
+        self.close();
+        self.out.push_str("</mark>");
+        self.open_style();
+    }
+
     fn restyle(&mut self, codes: &[u16]) {
         let before = self.style;
         self.style.obey(codes);
@@ -178,6 +239,10 @@ impl Writer {
             return;
         }
         self.close();
+        self.open_style();
+    }
+
+    fn open_style(&mut self) {
         if self.style == Style::default() || self.used >= self.room {
             return;
         }
@@ -268,6 +333,20 @@ mod tests {
         let count = Markup::text(&many).to_string().matches("<span").count();
         assert_eq!(count, MAX_ELEMENTS);
         assert_eq!(Markup::text(&many).to_string().matches("</span>").count(), count);
+    }
+
+    #[test]
+    fn what_was_sought_is_marked() {
+        let marked = |text: &str, words: &str| {
+            Markup::marked(text, Sought::new(words).as_ref(), MAX_ELEMENTS).0.to_string()
+        };
+        assert_eq!(marked("A <b> a<B>", "<B>"), "A <mark>&lt;b&gt;</mark> a<mark>&lt;B&gt;</mark>");
+        assert_eq!(marked("ÜBER", "übe"), "<mark>ÜBE</mark>R");
+        assert_eq!(
+            marked("\u{1b}[31mred", "e"),
+            "<span class=\"sgr c1\">r</span><mark>e</mark><span class=\"sgr c1\">d</span>"
+        );
+        assert_eq!(marked("ab", "abc"), "ab");
     }
 
     #[test]

@@ -32,15 +32,16 @@ async fn add_security_headers(request: Request, next: Next) -> Response {
     let headers = response.headers_mut();
     let always = [
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (REFERRER_POLICY, "no-referrer"),
         (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
         (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
     ];
     for (name, value) in always {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    // Raw content has a stricter policy of its own, and assets may be kept for ever.
+    // Raw content has a stricter policy of its own, the form for the token sends its origin, and assets may be
+    // kept for ever.
     headers.entry(CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY));
+    headers.entry(REFERRER_POLICY).or_insert(HeaderValue::from_static("no-referrer"));
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     response
 }
@@ -88,5 +89,9 @@ pub(crate) async fn require_token(State(state): State<AppState>, request: Reques
     let mut cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     let let_in = bearer.is_some_and(|token| state.access().is_token(token))
         || cookies.any(|cookies| state.access().is_let_in_by(cookies));
-    if let_in { next.run(request).await } else { PageError::NoToken.into_response() }
+    if let_in {
+        return next.run(request).await;
+    }
+    let asked_for = request.uri().path_and_query().map(|address| address.as_str());
+    login::sign_in(asked_for.filter(|_| request.method() == Method::GET), None)
 }

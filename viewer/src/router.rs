@@ -2,7 +2,7 @@
 
 use axum::Router;
 use axum::middleware::{from_fn_with_state, map_response};
-use axum::routing::get;
+use axum::routing::{get, post};
 
 use crate::pages::{diff, event_text, home, live, login, part, prompt, raw, session, sessions, turn};
 use crate::{AppState, assets, errors, middleware, reports};
@@ -28,6 +28,7 @@ pub(crate) fn router_with(state: AppState, others: Router) -> Router {
         .route("/sessions/{session}/events/{n}/text", get(event_text::show))
         .route("/raw/{position}", get(raw::show))
         .route("/live", get(live::follow))
+        .route("/api/link", post(login::make_link))
         .layer(map_response(errors::as_page))
         .merge(reports::router(state.store().clone()).with_state(()))
         .merge(others.with_state(()))
@@ -35,7 +36,7 @@ pub(crate) fn router_with(state: AppState, others: Router) -> Router {
         .layer(from_fn_with_state(state.clone(), middleware::require_token));
     let open = Router::new()
         .route("/healthz", get(home::health))
-        .route("/login", get(login::enter))
+        .route("/login", get(login::enter).post(login::give))
         .route("/assets/{name}", get(assets::serve));
     middleware::around(open.merge(guarded), &state).with_state(state)
 }

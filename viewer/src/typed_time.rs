@@ -17,6 +17,14 @@ pub enum TimeError {
         "{0:?} is no time; write it like \"yesterday 15:00\", 2026-11-30, \"2 hours ago\" or 2026-11-30T15:00:00Z"
     )]
     Time(String),
+    /// A span of time that is empty.
+    #[error("--from {from} is not before --to {to}")]
+    Empty {
+        /// Its beginning.
+        from: Timestamp,
+        /// Its end.
+        to: Timestamp,
+    },
 }
 
 /// Reads times in one zone.

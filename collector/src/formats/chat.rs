@@ -6,6 +6,8 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use store::Unread;
 
+use super::misfit;
+
 /// One entry of `tool_calls`.
 #[derive(Deserialize)]
 pub(super) struct ToolCall {
@@ -142,7 +144,7 @@ pub(super) fn usage_of(raw: &RawValue, unread: &mut Vec<Unread>) -> Usage {
     let wire: WireUsage = match serde_json::from_str(raw.get()) {
         Ok(wire) => wire,
         Err(error) => {
-            unread.push(Unread(format!("usage: {error}")));
+            unread.push(Unread(format!("usage: {}", misfit::words(&error))));
             return Usage::default();
         }
     };

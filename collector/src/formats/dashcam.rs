@@ -7,8 +7,10 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use store::{Mapped, Mapper, Row, Source, Unread};
 
+use super::misfit;
 use super::rows::read_line;
 use super::{Described, Format, Layout};
+use crate::http::explain::explain;
 
 /// The first line may be the rest of a torn one; an event shows itself within a few.
 const SNIFFED_LINES: usize = 20;
@@ -65,7 +67,8 @@ impl Mapper for Dashcam {
         let mut refused = Vec::new();
         let unread = read_line::<IgnoredAny>(row.bytes, |_, text| match Event::from_json(text.as_bytes()) {
             Ok(event) => out.events.push(event),
-            Err(error) => refused.push(Unread(error.to_string())),
+            Err(_) if !text.starts_with('{') => refused.push(Unread(misfit::no_object(text))),
+            Err(error) => refused.push(Unread(explain(text.as_bytes(), &error))),
         });
         out.unread.extend(unread);
         out.unread.extend(refused);

@@ -6,6 +6,7 @@ mod codex;
 mod dashcam;
 mod emit;
 mod mini_swe_agent;
+pub(crate) mod misfit;
 pub(crate) mod rows;
 mod swe_agent;
 

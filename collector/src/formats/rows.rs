@@ -6,6 +6,8 @@ use memchr::memmem;
 use serde::Deserialize;
 use store::Unread;
 
+use super::misfit;
+
 /// Calls `take` with each JSON value of type `T` in the line, and with the text it was read from.
 ///
 /// Mends what real files hold: a byte order mark, NUL runs, a carriage return at the end, several values
@@ -18,16 +20,21 @@ where
     let mut unread = Vec::new();
     let text = clean(line, &mut unread);
     let mut rest = text.trim();
+    let start = rest.as_ptr().addr();
     while !rest.is_empty() {
         match read_value::<T>(rest) {
             Ok((value, len)) => {
                 take(value, &rest[..len]);
                 rest = rest[len..].trim_start();
             }
-            Err(reason) => {
-                let stub = stub_before_row::<T>(rest).unwrap_or(rest.len());
-                unread.push(Unread(format!("{reason} (in a piece of {stub} bytes)")));
-                rest = &rest[stub..];
+            Err(error) => {
+                let stub = stub_before_row::<T>(rest);
+                let (piece, after) = rest.split_at(stub.unwrap_or(rest.len()));
+                unread.push(Unread(match stub {
+                    Some(len) => format!("a row breaks off after {len} bytes, where another one begins"),
+                    None => misfit::why::<T>(piece, piece.as_ptr().addr() - start, &error),
+                }));
+                rest = after;
             }
         }
     }
@@ -107,15 +114,15 @@ where
         .find(|&at| read_value::<T>(&text[at..]).is_ok_and(|(_, len)| text[at + len..].trim().is_empty()))
 }
 
-fn read_value<T>(text: &str) -> Result<(T, usize), String>
+fn read_value<T>(text: &str) -> serde_json::Result<(T, usize)>
 where
     T: for<'de> Deserialize<'de>,
 {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<T>();
     match values.next() {
         Some(Ok(value)) => Ok((value, values.byte_offset())),
-        Some(Err(error)) => Err(error.to_string()),
-        None => Err("empty".to_owned()),
+        Some(Err(error)) => Err(error),
+        None => Err(serde::de::Error::custom("nothing stands there")),
     }
 }
 

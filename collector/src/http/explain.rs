@@ -67,7 +67,7 @@ fn parses<T: std::str::FromStr>(value: &Value) -> bool {
 }
 
 /// Returns why `line` is no event, as `error` found it, in words that its sender can act on.
-pub(super) fn explain(line: &[u8], error: &EventError) -> String {
+pub(crate) fn explain(line: &[u8], error: &EventError) -> String {
     let value = match serde_json::from_slice::<Value>(line) {
         Ok(value) => value,
         Err(error) => return not_json(line, &error),

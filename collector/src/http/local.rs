@@ -34,6 +34,9 @@ pub enum ImportNews {
     Done {
         /// Files of no known format.
         not_sessions: u64,
+        /// Links to nothing, pipes, sockets and devices in folders.
+        #[serde(default)]
+        not_files: u64,
         /// Why it ended before its last file, if it did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ended: Option<Ended>,
@@ -84,9 +87,9 @@ fn import_paths(local: &Local, paths: &[PathBuf], lines: &Sender<Bytes>) -> io::
             break;
         }
     }
-    let ImportReport { not_sessions, problems, ended } = importing.report;
+    let ImportReport { not_sessions, not_files, problems, ended } = importing.report;
     problems.into_iter().try_for_each(|problem| send(lines, &ImportNews::Problem(problem)))?;
-    send(lines, &ImportNews::Done { not_sessions, ended })
+    send(lines, &ImportNews::Done { not_sessions, not_files, ended })
 }
 
 fn send(lines: &Sender<Bytes>, news: &ImportNews) -> io::Result<()> {

@@ -2,7 +2,7 @@
 
 mod body;
 mod events;
-mod explain;
+pub(crate) mod explain;
 mod guard;
 mod local;
 

@@ -14,7 +14,7 @@ const BATCH_EVENTS: usize = 12_000;
 /// How long the thread waits for more before it writes a little.
 const GATHER: Duration = Duration::from_millis(40);
 /// Events written since the last checkpoint after which one is made, at the next quiet moment.
-const CHECKPOINT_EVENTS: u64 = 200_000;
+const CHECKPOINT_EVENTS: u64 = 120_000;
 /// Quiet time after which what was written goes from the log into the file.
 const QUIET: Duration = Duration::from_secs(5);
 

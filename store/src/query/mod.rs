@@ -12,6 +12,7 @@ mod sessions;
 mod sources;
 mod summary;
 mod turns;
+mod words;
 
 pub use counts::TurnCounts;
 pub use events::{FullEvent, RawRecord};
@@ -20,6 +21,6 @@ pub(crate) use orphans::Orphans;
 pub use prompts::{Prompt, PromptChunk, PromptPartRow};
 pub use search::TurnsAround;
 pub use sessions::{FilterColumn, RUNNING_WITHIN_MS, SessionList};
-pub use sources::{SourceReport, StoreReport, UnreadPiece};
+pub use sources::{Loss, SourceReport, StoreReport, UnreadPiece};
 pub use summary::{KindSum, PromptDifference, PromptSummary};
 pub use turns::{MinimapBucket, TurnKind};

@@ -1,7 +1,7 @@
 //! What came in from where, and what could not be read.
 
 use crate::projection::tables::{SourceRow, UnreadRow};
-use crate::{SourceId, Store, StoreError};
+use crate::{Position, SourceId, Store, StoreError};
 
 /// A piece that could not be read.
 pub type UnreadPiece = UnreadRow;
@@ -15,6 +15,24 @@ pub struct SourceReport {
     pub sessions: Vec<String>,
     /// What could not be read, in order; at most as many as were asked for.
     pub unread: Vec<UnreadPiece>,
+}
+
+/// Records that the journal has lost, one after the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// The first of them.
+    pub first: Position,
+    /// The last of them.
+    pub last: Position,
+    /// What is wrong with the first.
+    pub reason: String,
+}
+
+impl Loss {
+    /// Returns how many records they are.
+    pub fn records(&self) -> u64 {
+        self.last.0 - self.first.0 + 1
+    }
 }
 
 /// The store in a few figures.
@@ -73,6 +91,43 @@ impl Store {
             ),
             [session],
         )
+    }
+
+    /// Returns pieces that could not be read, of all sources and of the event API, in the order in which they
+    /// came; what the journal has lost is told by [`Store::losses`] instead.
+    pub fn unread(&self, limit: u32) -> Result<Vec<UnreadPiece>, StoreError> {
+        let mut pieces: Vec<UnreadPiece> =
+            self.select(&format!("source_id > 0 OR row > 0 ORDER BY position LIMIT {limit}"), [])?;
+        let found = self.without_source()?.into_iter().filter(|piece| self.loss_at(piece).is_none());
+        pieces.extend(found);
+        pieces.sort_by_key(|piece| piece.position);
+        pieces.truncate(limit as usize);
+        Ok(pieces)
+    }
+
+    /// Returns the records that the tables lack because the journal has lost them.
+    pub fn losses(&self) -> Result<Vec<Loss>, StoreError> {
+        let mut losses: Vec<Loss> = Vec::new();
+        for loss in self.without_source()?.iter().filter_map(|piece| self.loss_at(piece)) {
+            // One loss may have been met in two steps.
+            if let Some(before) = losses.last_mut() {
+                before.last = before.last.min(Position(loss.first.0 - 1));
+            }
+            losses.push(loss);
+        }
+        Ok(losses)
+    }
+
+    /// Returns the pieces that are of no source: events that could not be read, and what is lost.
+    fn without_source(&self) -> Result<Vec<UnreadPiece>, StoreError> {
+        self.select("source_id = 0 AND row = 0 ORDER BY position", [])
+    }
+
+    fn loss_at(&self, piece: &UnreadPiece) -> Option<Loss> {
+        let first = Position(piece.position);
+        let error = self.journal().read(first).err()?;
+        let last = self.journal().end_of_loss(first, &error)?;
+        Some(Loss { first, last, reason: error.to_string() })
     }
 
     /// Returns the store in a few figures.

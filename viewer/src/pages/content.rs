@@ -1,7 +1,7 @@
 //! Text of a session, cut to what a page can hold.
 
 use crate::format::{bytes, whole};
-use crate::markup::Markup;
+use crate::markup::{Markup, Sought};
 
 /// Lines from which a text is long.
 const LONG_LINES: usize = 28;
@@ -29,6 +29,17 @@ pub(crate) struct Cut {
     pub(crate) words: String,
     pub(crate) tail: Markup,
 }
+
+/// The beginning of a text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Beginning {
+    pub(crate) shown: Markup,
+    /// Such as `4.1 kB of 12 kB shown`; absent when nothing is missing.
+    pub(crate) cut: Option<String>,
+}
+
+/// What is shown of a text for which a page has no more room.
+const LATE_BYTES: usize = 400;
 
 /// How much room a text may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -76,6 +87,31 @@ impl Space {
         self.bytes = self.bytes.saturating_sub(taken);
         self.elements = self.elements.saturating_sub(elements);
         content
+    }
+
+    /// Returns the room of a page of many short texts.
+    pub(crate) const fn of_transcript() -> Self {
+        Self { bytes: 200 << 10, elements: 240 }
+    }
+
+    /// Returns the beginning of a text among many, at most `most` bytes of it, with what was sought marked.
+    pub(crate) fn beginning(&mut self, text: &str, most: usize, sought: Option<&Sought>) -> Beginning {
+        let text = text.trim();
+        let most = if text.len().min(most) <= self.bytes { most } else { most.min(LATE_BYTES) };
+        let end = if text.len() <= most { text.len() } else { text.floor_char_boundary(most) };
+        let (shown, used) = Markup::marked(&text[..end], sought, self.elements);
+        self.bytes = self.bytes.saturating_sub(shown.len());
+        self.elements = self.elements.saturating_sub(used);
+        let cut = (end < text.len())
+            .then(|| format!("{} of {} shown", bytes(end as u64), bytes(text.len() as u64)));
+        Beginning { shown, cut }
+    }
+
+    /// Returns a short line with what was sought marked.
+    pub(crate) fn line(&mut self, line: &str, sought: Option<&Sought>) -> Markup {
+        let (shown, used) = Markup::marked(line, sought, self.elements);
+        self.elements = self.elements.saturating_sub(used);
+        shown
     }
 
     /// Takes so many elements; returns whether there is room for them.
@@ -140,6 +176,15 @@ mod tests {
         assert!(cut.tail.to_string().ends_with("end"));
         assert_eq!(cut.words, "57.3 kB of 100 kB shown");
         assert!(Content::new("short", String::new(), Room::Narrow).cut.is_none());
+    }
+
+    #[test]
+    fn a_beginning_says_what_it_leaves_out() {
+        let mut space = Space::of_transcript();
+        let whole = space.beginning("one\ntwo\n", 4096, None);
+        assert_eq!((whole.shown.to_string().as_str(), whole.cut), ("one\ntwo", None));
+        let cut = space.beginning(&"ü".repeat(3_000), 4095, None);
+        assert_eq!((cut.shown.len(), cut.cut.as_deref()), (4094, Some("4 kB of 6 kB shown")));
     }
 
     #[test]

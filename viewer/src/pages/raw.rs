@@ -8,6 +8,7 @@ use store::{Position, RawRecord};
 
 use super::content::{Content, Room, Space};
 use super::session::header::title;
+use super::turn::must_have_turn;
 use super::{Frame, html};
 use crate::AppState;
 use crate::errors::PageError;
@@ -47,6 +48,11 @@ struct RecordsPage {
     session_href: String,
     back: String,
     turn: u32,
+    last: u32,
+    first: Option<String>,
+    before: Option<String>,
+    after: Option<String>,
+    latest: Option<String>,
     records: Vec<RecordView>,
     cut: Option<String>,
 }
@@ -63,24 +69,31 @@ pub(crate) async fn records(
     State(state): State<AppState>,
     Path((session, turn)): Path<(String, u32)>,
 ) -> Result<Html<String>, PageError> {
-    let (session, records) = state
+    let (session, records, last) = state
         .ask(move |store| {
             let session = store.session(&session)?;
             // A turn that is not there has no page of records either; what came before the first has none but this.
             if turn > 0 {
-                store.turn(session.session_key, turn)?;
+                must_have_turn(store, &session, turn)?;
             }
+            let last = store.last_turn(session.session_key)?;
             let records = store.turn_records(session.session_key, turn)?;
-            Ok::<_, PageError>((session, records))
+            Ok::<_, PageError>((session, records, last))
         })
         .await?;
     let mut space = Space::of_page();
+    let to = |turn: u32| format!("{}/records", links::turn(&session.session, turn));
     html(&RecordsPage {
         frame: Frame::new(&format!("Records of turn {turn} · {}", title(&session))),
         session: title(&session),
         session_href: links::session(&session.session),
         back: links::turn(&session.session, turn),
         turn,
+        last,
+        first: (turn > 1).then(|| to(1)),
+        before: (turn > 1).then(|| to(turn - 1)),
+        after: (turn < last).then(|| to(turn + 1)),
+        latest: (turn < last).then(|| to(last)),
         cut: (records.len() > RECORDS)
             .then(|| format!("{RECORDS} of {} shown", counted(records.len() as u64, "record", "records"))),
         records: records.iter().take(RECORDS).map(|record| view(record, &mut space)).collect(),

@@ -23,6 +23,7 @@ use crate::typed_time::TimeError;
 
 pub use local::{AskRequest, read_answer, router};
 pub use look::Look;
+pub use rebuild::Rebuilt;
 
 /// A question that a subcommand asks.
 #[derive(Clone, Debug, Serialize, Deserialize)]

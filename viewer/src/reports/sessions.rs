@@ -41,9 +41,11 @@ struct SessionLine<'a> {
     turns: u32,
     model_calls: u32,
     tool_calls: u32,
+    /// All that did not succeed: the two below are among them.
     failed_tool_calls: u32,
     rejected_tool_calls: u32,
     cancelled_tool_calls: u32,
+    failed_model_calls: u32,
     interrupts: u32,
     compactions: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -135,6 +137,7 @@ fn line(row: &SessionRow, now: Timestamp) -> SessionLine<'_> {
         failed_tool_calls: row.failed_tool_calls,
         rejected_tool_calls: row.rejected_tool_calls,
         cancelled_tool_calls: row.cancelled_tool_calls,
+        failed_model_calls: row.failed_model_calls,
         interrupts: row.interrupts,
         compactions: row.compactions,
         uncached_input_tokens: row.uncached_input_tokens,

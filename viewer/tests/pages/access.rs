@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use crate::app::{App, Session, TOKEN, request};
 
 /// Every address that shows data.
-const GUARDED: [&str; 13] = [
+const GUARDED: [&str; 14] = [
     "/",
     "/sessions",
     "/sessions/s",
@@ -22,6 +22,7 @@ const GUARDED: [&str; 13] = [
     "/sessions/s/events/0/text",
     "/raw/1",
     "/live",
+    "/api/link",
 ];
 
 fn app() -> App {
@@ -154,4 +155,70 @@ async fn assets_are_kept_for_ever_under_their_hash() {
         assert!(answer.headers["cache-control"].to_str().unwrap().contains("immutable"));
     }
     assert_eq!(app.get("/assets/app-000000000000.css").await.status, StatusCode::NOT_FOUND);
+}
+
+fn form(body: &str) -> axum::http::Request<Body> {
+    request("POST", "/login")
+        .header("content-type", "application/x-www-form-urlencoded")
+        .header("origin", "http://127.0.0.1:7117")
+        .body(Body::from(body.to_owned()))
+        .unwrap()
+}
+
+#[tokio::test]
+async fn without_a_cookie_there_is_a_field_for_the_token() {
+    let app = app();
+    let refused = app.send(request("GET", "/sessions/s?from=1").body(Body::empty()).unwrap()).await;
+    assert_eq!(refused.status, StatusCode::UNAUTHORIZED);
+    assert!(refused.text.contains(r#"<form class="sign-in" method="post" action="/login">"#));
+    assert!(refused.text.contains(r#"name="next" value="/sessions/s?from=1""#), "{}", refused.text);
+    // With no referrer at all, browsers send the form with the origin `null`.
+    assert_eq!(refused.headers["referrer-policy"], "same-origin");
+    let token = TOKEN.replace(' ', "+");
+    let answer = app.send(form(&format!("token=+{token}%0A&next=%2Fsessions%2Fs%3Ffrom%3D1"))).await;
+    assert_eq!(answer.status, StatusCode::SEE_OTHER);
+    assert_eq!(answer.headers["location"], "/sessions/s?from=1");
+    let cookie = answer.headers["set-cookie"].to_str().unwrap();
+    assert!(cookie.contains("; HttpOnly; SameSite=Strict"), "{cookie}");
+    let cookie = cookie.split(';').next().unwrap();
+    let with_cookie = request("GET", "/sessions/s").header("cookie", cookie).body(Body::empty()).unwrap();
+    assert_eq!(app.send(with_cookie).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn the_form_for_the_token_lets_nobody_else_in() {
+    let app = app();
+    let wrong = app.send(form("token=another&next=%2Fsessions%2Fs")).await;
+    assert_eq!(wrong.status, StatusCode::UNAUTHORIZED);
+    assert!(wrong.text.contains("That is not the token.") && wrong.text.contains(r#"value="/sessions/s""#));
+    assert!(!wrong.headers.contains_key("set-cookie"));
+    let token = TOKEN.replace(' ', "+");
+    for next in ["https://evil.example/", "//evil.example/", "/\\evil.example", "/%0d%0aX: y"] {
+        let answer = app.send(form(&format!("token={token}&next={next}"))).await;
+        assert_eq!(answer.headers["location"], "/", "{next}");
+    }
+    for origin in ["null", "https://evil.example"] {
+        let foreign = request("POST", "/login")
+            .header("content-type", "application/x-www-form-urlencoded")
+            .header("origin", origin)
+            .body(Body::from(format!("token={token}")))
+            .unwrap();
+        assert_eq!(app.send(foreign).await.status, StatusCode::FORBIDDEN, "{origin}");
+    }
+    assert_eq!(app.send(form("next=%2F")).await.status, StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn who_has_the_token_gets_new_links() {
+    let app = app();
+    let ask = request("POST", "/api/link").header("authorization", format!("Bearer {TOKEN}"));
+    let answer = app.send(ask.body(Body::from("{}")).unwrap()).await;
+    assert_eq!(answer.status, StatusCode::OK);
+    let path = answer.text.strip_prefix(r#"{"link":"http://127.0.0.1:7117"#).unwrap();
+    let path = path.strip_suffix("\"}").unwrap();
+    assert!(path.starts_with("/login?once="), "{path}");
+    let entered = app.send(request("GET", path).body(Body::empty()).unwrap()).await;
+    assert_eq!(entered.status, StatusCode::SEE_OTHER);
+    let refused = app.send(request("POST", "/api/link").body(Body::empty()).unwrap()).await;
+    assert_eq!(refused.status, StatusCode::UNAUTHORIZED);
 }

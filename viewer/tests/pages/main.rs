@@ -7,5 +7,6 @@ mod hostile;
 mod live;
 mod overview;
 mod reading;
+mod said;
 mod sizes;
 mod turn;

@@ -81,6 +81,23 @@ async fn a_turn_of_very_many_and_very_large_calls_is_cut_and_says_so() {
 }
 
 #[tokio::test]
+async fn a_transcript_of_long_hostile_texts_is_cut_and_says_so() {
+    let text = "needle <b>\u{202e}\n".repeat(1_000);
+    let failure = format!("overloaded: {text}");
+    let session = (0..60).fold(Session::new("talk"), |session, n| {
+        let call = format!("c{n}");
+        session.asks(&text).fails(&failure).says(&text).calls(&call, "Bash", "{}", ToolStatus::Failed, &text)
+    });
+    let app = App::with(&[session]);
+    for path in ["/sessions/talk", "/sessions/talk?q=needle", "/sessions/talk?from=last"] {
+        let page = app.page(path).await;
+        check(&page, path);
+        // Each of 50 turns has a request, an answer and the words of two failures.
+        assert_eq!(page.matches("class=\"cut rest\"").count(), 200, "{path}");
+    }
+}
+
+#[tokio::test]
 async fn a_full_list_is_small() {
     let sessions: Vec<Session> =
         (0..60).map(|n| Session::new(&format!("s{n}")).asks(&"long title ".repeat(40)).says("x")).collect();

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use store::{Source, Unread};
 
+use super::super::misfit;
 use super::is_uuid;
 use super::wire::{RowWire, read};
 
@@ -164,7 +165,7 @@ impl<'a> Writer<'a> {
         T: for<'de> Deserialize<'de>,
     {
         let read = serde_json::from_str(raw?.get());
-        read.map_err(|error| self.unread.push(Unread(format!("{what}: {error}")))).ok()
+        read.map_err(|error| self.unread.push(Unread(format!("{what}: {}", misfit::words(&error))))).ok()
     }
 
     /// Returns whether the row has given no event yet.

@@ -86,7 +86,7 @@ fn map_value(draft: &mut Draft<'_>, envelope: &Envelope, text: &str) {
     let kind = kind.or_else(|| text_of(envelope.record_type.as_deref()));
     let kind = kind.as_deref().unwrap_or("row");
     if let Err(error) = read {
-        draft.unread(Unread(format!("{kind}: {error}")));
+        draft.unread(Unread(format!("{kind}: {}", super::misfit::words(&error))));
     }
     if draft.event_count() == events_before {
         draft.other(kind, None);

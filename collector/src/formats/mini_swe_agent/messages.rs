@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 
 use super::super::chat::{Call, ToolCall, arguments, text_of, usage_of};
 use super::super::emit::{Emit, call_id, dollars, object_of, said, unix_seconds};
+use super::super::misfit;
 use super::wire::{Action, Extra, Item, Message, Response};
 
 /// The one tool that the agent has.
@@ -153,7 +154,7 @@ fn take_items(answer: &mut ModelResponded, output: Option<&RawValue>, emit: &mut
     let items: Vec<Item> = match serde_json::from_str(output.map_or("[]", RawValue::get)) {
         Ok(items) => items,
         Err(error) => {
-            emit.unread().push(store::Unread(format!("output of the response: {error}")));
+            emit.unread().push(store::Unread(format!("output of the response: {}", misfit::words(&error))));
             return Vec::new();
         }
     };

@@ -4,6 +4,7 @@ use agent_core::Status;
 use store::{SessionRow, SourceRow, ToolCallRow, TurnRow, UnreadPiece};
 
 use super::Known;
+use super::said::told_as_cut;
 use crate::format::{UNKNOWN, counted, dollars, duration, known, output_tokens, short, whole};
 use crate::links;
 use crate::markup::one_line;
@@ -121,7 +122,8 @@ impl Header {
 
 /// Returns what the session is called on pages.
 pub(crate) fn title(row: &SessionRow) -> String {
-    let title = row.title.as_deref().map(one_line).filter(|title| !title.is_empty());
+    let title = row.title.as_deref().map(|title| one_line(&told_as_cut(title)));
+    let title = title.filter(|title| !title.is_empty());
     title.unwrap_or_else(|| one_line(&row.session))
 }
 
@@ -300,7 +302,8 @@ fn first_error(known: &Known) -> Option<FirstError> {
 fn error_words(turn: &TurnRow, call: Option<&ToolCallRow>) -> String {
     let has_other = turn.rejected_tool_calls + turn.cancelled_tool_calls > 0;
     let own = call.filter(|_| has_other).and_then(|call| call.output_preview.as_deref());
-    own.filter(|words| !words.is_empty()).or(turn.error_preview.as_deref()).map(one_line).unwrap_or_default()
+    let words = own.filter(|words| !words.is_empty()).or(turn.error_preview.as_deref());
+    words.map(|words| one_line(&told_as_cut(words))).unwrap_or_default()
 }
 
 impl Losses {

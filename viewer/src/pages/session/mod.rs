@@ -3,8 +3,10 @@
 pub(super) mod header;
 mod minimap;
 mod outline;
+mod said;
 mod transcript;
 
+pub(super) use self::said::told_as_cut;
 pub(super) use self::transcript::prompt_tokens;
 
 use agent_core::Status;
@@ -20,10 +22,12 @@ use store::{
 use self::header::Header;
 use self::minimap::Minimap;
 use self::outline::Outline;
+use self::said::Said;
 use self::transcript::{TurnView, Windows};
 use super::{Frame, filled, html};
 use crate::AppState;
 use crate::errors::PageError;
+use crate::format::{counted, whole};
 use crate::links;
 use crate::markup::one_line;
 
@@ -31,6 +35,8 @@ use crate::markup::one_line;
 pub(super) const WINDOW: u32 = 50;
 /// Bars of the minimap.
 const BARS: u32 = 400;
+/// Turns that are looked through for the words of a search.
+const HITS: u32 = 10_000;
 /// Sub-agents named in the header.
 const CHILDREN: u32 = 30;
 /// Unread pieces named in the header.
@@ -154,6 +160,8 @@ pub(super) struct Known {
     pub(super) from: u32,
     pub(super) turns: Vec<TurnRow>,
     pub(super) calls: Vec<ToolCallRow>,
+    /// What was said in these turns.
+    said: Said,
     pub(super) runs: Vec<RunRow>,
     /// How many calls of models failed in each run.
     pub(super) model_errors: FxHashMap<u32, u32>,
@@ -179,9 +187,9 @@ impl Known {
         let key = session.session_key;
         let counts = store.turn_counts(key)?;
         let from = first_turn(asked_from, counts.last)?;
-        let found = words.map(|words| store.turns_with_text(key, words, WINDOW)).transpose()?;
+        let found = words.map(|words| store.turns_with_text(key, words, HITS)).transpose()?;
         let (turns, calls) = match &found {
-            Some(found) => store.turns_numbered(key, found)?,
+            Some(found) => store.turns_numbered(key, &found[..found.len().min(WINDOW as usize)])?,
             None => {
                 let to = from.saturating_add(WINDOW - 1);
                 (store.turns(key, from, to)?, store.tool_calls(key, from, to)?)
@@ -197,6 +205,7 @@ impl Known {
             is_running: session.status_at(now) == Status::Running,
             counts,
             from,
+            said: Said::read(store, key, &turns, &calls)?,
             turns,
             calls,
             runs: store.runs(key)?,
@@ -256,27 +265,36 @@ fn page(known: Known, words: Option<String>, state: &AppState) -> SessionPage {
     let clock = state.clock();
     let name = known.session.session.clone();
     let header = Header::new(&known, &clock);
-    let windows = Windows::new(&name, known.from, known.counts, known.is_running);
+    let mut windows = Windows::new(&name, known.from, known.counts, known.is_running);
     let search = words.as_ref().zip(known.found.as_ref()).map(|(words, found)| Search {
         words: one_line(words),
-        found: match found.len() {
-            0 => "No turn's previews hold these words".to_owned(),
-            count if count == WINDOW as usize => format!("The first {count} turns that hold these words"),
-            1 => "1 turn holds these words".to_owned(),
-            count => format!("{count} turns hold these words"),
-        },
+        found: found_words(found.len()),
         all: links::session(&name),
     });
+    if let Some(search) = &search {
+        windows.words.clone_from(&search.found);
+    }
     SessionPage {
         frame: Frame::new(&header.title),
         is_live: known.is_running,
         minimap: Minimap::new(&name, &known.bars, known.counts.last, known.from),
         outline: Outline::new(&known),
-        turns: transcript::turns(&known, &clock),
+        turns: transcript::turns(&known, words.as_deref(), &clock),
         empty: Empty::new(&known).filter(|_| search.is_none()),
         search_text: words.unwrap_or_default(),
         search,
         windows,
         header,
+    }
+}
+
+/// Returns how many turns a search found, and how many of them are shown.
+fn found_words(count: usize) -> String {
+    match count {
+        0 => "no turn with a hit".to_owned(),
+        count if count > WINDOW as usize => {
+            format!("{} turns with a hit, the first {WINDOW} shown", whole(count as u64))
+        }
+        count => format!("{} with a hit", counted(count as u64, "turn", "turns")),
     }
 }

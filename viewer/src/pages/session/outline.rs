@@ -3,6 +3,7 @@
 use agent_core::Status;
 use store::RunRow;
 
+use super::said::told_as_cut;
 use super::{Known, WINDOW};
 use crate::format::{counted, duration, whole};
 use crate::links;
@@ -62,7 +63,7 @@ fn chapter(known: &Known, run: &RunRow, is_here: bool, is_last: bool) -> Chapter
     } else {
         format!("{}?from={turn}#t{turn}", links::session(name))
     };
-    let task = one_line(&run.task_preview);
+    let task = one_line(&told_as_cut(&run.task_preview));
     let status = Status::from_word(&run.status).unwrap_or(Status::Unknown);
     let is_going_on = is_last && status == Status::Unknown && known.is_running;
     Chapter {

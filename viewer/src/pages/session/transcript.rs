@@ -3,14 +3,18 @@
 use rustc_hash::FxHashMap;
 use store::{ToolCallRow, TurnCounts, TurnRow};
 
+use super::said::told_as_cut;
 use super::{Known, WINDOW};
 use crate::format::{counted, duration, output_tokens, short, whole};
 use crate::links;
-use crate::markup::one_line;
+use crate::markup::{Markup, Sought, one_line};
+use crate::pages::content::{Beginning, Space};
 use crate::pages::troubles::Troubles;
 use crate::pages::words::{self, Word};
 use crate::times::{Clock, ShownTime};
 
+/// Bytes shown of one text.
+const TEXT: usize = 4 << 10;
 /// Tool calls shown in one turn.
 const CALLS: usize = 8;
 /// Tool calls shown in one turn of a page that has many.
@@ -33,12 +37,12 @@ pub(crate) struct TurnView {
     pub(crate) output: String,
     pub(crate) output_title: String,
     /// The words that began a run.
-    pub(crate) request: Option<String>,
+    pub(crate) request: Option<Beginning>,
     pub(crate) run: Option<u32>,
-    pub(crate) response: Option<String>,
+    pub(crate) response: Option<Beginning>,
     pub(crate) calls: Vec<CallView>,
     pub(crate) more_calls: Option<String>,
-    pub(crate) error: Option<String>,
+    pub(crate) error: Option<Beginning>,
     pub(crate) is_error: bool,
     pub(crate) notes: Vec<&'static str>,
 }
@@ -47,16 +51,18 @@ pub(crate) struct TurnView {
 #[derive(Debug)]
 pub(crate) struct CallView {
     pub(crate) href: String,
-    pub(crate) name: String,
-    pub(crate) input: String,
+    pub(crate) name: Markup,
+    pub(crate) input: Markup,
     pub(crate) status: Word,
     pub(crate) duration: Option<String>,
     /// Since when it has been running.
     pub(crate) since: Option<ShownTime>,
     /// The words of its output, when it did not succeed.
-    pub(crate) error: Option<String>,
+    pub(crate) error: Option<Beginning>,
     /// Whether it failed by itself.
     pub(crate) is_error: bool,
+    /// The beginning of its output, when it succeeded and holds the words looked for.
+    pub(crate) hit: Option<Beginning>,
 }
 
 /// Where the other turns are.
@@ -95,6 +101,34 @@ impl Windows {
     }
 }
 
+/// What the page's texts are shown with: the room that is left, and the words looked for.
+struct Pen<'a> {
+    known: &'a Known,
+    clock: &'a Clock,
+    sought: Option<Sought>,
+    /// What is added to the addresses of turns.
+    query: String,
+    space: Space,
+    room: usize,
+}
+
+impl Pen<'_> {
+    fn text(&mut self, text: &str) -> Option<Beginning> {
+        let beginning = self.space.beginning(text, TEXT, self.sought.as_ref());
+        (beginning.shown.len() > 0).then_some(beginning)
+    }
+
+    fn line(&mut self, text: &str) -> Markup {
+        self.space.line(&one_line(text), self.sought.as_ref())
+    }
+
+    /// Returns whether the call holds the words looked for.
+    fn is_hit(&self, call: &ToolCallRow) -> bool {
+        let texts = [Some(&call.name), Some(&call.input_preview), call.output_preview.as_ref()];
+        self.sought.as_ref().is_some_and(|sought| texts.into_iter().flatten().any(|text| sought.is_in(text)))
+    }
+}
+
 /// Returns whether a call failed by itself.
 pub(super) fn has_failed(call: &ToolCallRow) -> bool {
     call.status.as_deref() == Some("failed")
@@ -106,12 +140,19 @@ pub(super) fn was_stopped(call: &ToolCallRow) -> bool {
 }
 
 /// Returns the turns that are shown.
-pub(super) fn turns(known: &Known, clock: &Clock) -> Vec<TurnView> {
+pub(super) fn turns(known: &Known, words: Option<&str>, clock: &Clock) -> Vec<TurnView> {
     let mut calls: FxHashMap<u32, Vec<&ToolCallRow>> = FxHashMap::default();
     for call in &known.calls {
         calls.entry(call.turn).or_default().push(call);
     }
-    let room = if known.calls.len() > MANY_CALLS { CALLS_OF_MANY } else { CALLS };
+    let mut pen = Pen {
+        known,
+        clock,
+        sought: words.and_then(Sought::new),
+        query: links::with_query("", &[("q", words)]),
+        space: Space::of_transcript(),
+        room: if known.calls.len() > MANY_CALLS { CALLS_OF_MANY } else { CALLS },
+    };
     let runs: FxHashMap<u32, u32> = known.runs.iter().map(|run| (run.first_turn, run.run)).collect();
     let mut model = None;
     let mut day = None;
@@ -120,7 +161,7 @@ pub(super) fn turns(known: &Known, clock: &Clock) -> Vec<TurnView> {
         .iter()
         .map(|row| {
             let of_turn = calls.get(&row.turn).map_or(&[][..], Vec::as_slice);
-            let mut view = turn(known, row, of_turn, room, clock);
+            let mut view = turn(&mut pen, row, of_turn);
             view.run = runs.get(&row.turn).copied();
             view.new_model =
                 row.model.as_deref().filter(|now| model.is_some_and(|before| before != *now)).map(one_line);
@@ -133,15 +174,20 @@ pub(super) fn turns(known: &Known, clock: &Clock) -> Vec<TurnView> {
         .collect()
 }
 
-fn turn(known: &Known, row: &TurnRow, calls: &[&ToolCallRow], room: usize, clock: &Clock) -> TurnView {
-    let href = links::turn(&known.session.session, row.turn);
+fn turn(pen: &mut Pen<'_>, row: &TurnRow, calls: &[&ToolCallRow]) -> TurnView {
+    let (known, clock) = (pen.known, pen.clock);
+    let href = format!("{}{}", links::turn(&known.session.session, row.turn), pen.query);
     // After a later answer nothing of this turn is still going on.
     let may_go_on = known.is_running && row.turn >= known.counts.last_responded;
-    let chosen = choose(calls, room);
+    let chosen = choose(calls, pen.room, |call| pen.is_hit(call));
     let left = calls.len() - chosen.len();
     let is_open = may_go_on && (!row.responded || calls.iter().any(|call| is_open(call)));
-    let calls: Vec<CallView> = chosen.iter().map(|call| call_view(&href, call, may_go_on, clock)).collect();
-    let error = row.error_preview.as_deref().map(one_line);
+    let request = known.said.request(row).and_then(|text| pen.text(&text));
+    let response = known.said.response(row).and_then(|text| pen.text(&text));
+    // A call shows its own words.
+    let is_of_call = chosen.iter().any(|call| shows_words(call) && call.output_preview == row.error_preview);
+    let calls: Vec<CallView> = chosen.iter().map(|call| call_view(&href, call, may_go_on, pen)).collect();
+    let error = known.said.error(row).filter(|_| !is_of_call).and_then(|text| pen.text(&text));
     TurnView {
         number: row.turn,
         time: clock.show(row.started_at),
@@ -151,11 +197,10 @@ fn turn(known: &Known, row: &TurnRow, calls: &[&ToolCallRow], room: usize, clock
         prompt: prompt_tokens(row).map(short),
         output: output(row),
         output_title: words::usage_quality(&row.usage_quality).to_owned(),
-        request: row.user_preview.as_deref().map(one_line).filter(|words| !words.is_empty()),
+        request,
         run: None,
-        response: row.response_preview.as_deref().map(one_line).filter(|words| !words.is_empty()),
-        // A call shows its own words.
-        error: error.filter(|words| calls.iter().all(|call| call.error.as_ref() != Some(words))),
+        response,
+        error,
         calls,
         more_calls: (left > 0).then(|| format!("{} more", counted(left as u64, "tool call", "tool calls"))),
         is_error: Troubles::of_turn(row).errors > 0,
@@ -179,15 +224,19 @@ fn output(row: &TurnRow) -> String {
     }
 }
 
-/// Returns the first calls, but those that failed before any other, and those that were stopped before those
-/// that went well.
-fn choose<'a>(calls: &[&'a ToolCallRow], room: usize) -> Vec<&'a ToolCallRow> {
+/// Returns the first calls, but those that a search found before any other, then those that failed, and those
+/// that were stopped before those that went well.
+fn choose<'a>(
+    calls: &[&'a ToolCallRow],
+    room: usize,
+    is_hit: impl Fn(&ToolCallRow) -> bool,
+) -> Vec<&'a ToolCallRow> {
     if calls.len() <= room {
         return calls.to_vec();
     }
     let rank = |call: &ToolCallRow| if has_failed(call) { 0 } else { 1 + u8::from(!was_stopped(call)) };
     let mut chosen = calls.to_vec();
-    chosen.sort_by_key(|call| (rank(call), call.call));
+    chosen.sort_by_cached_key(|call| (!is_hit(call), rank(call), call.call));
     chosen.truncate(room);
     chosen.sort_by_key(|call| call.call);
     chosen
@@ -198,13 +247,21 @@ fn is_open(call: &ToolCallRow) -> bool {
     call.end_position.is_none() && call.status.is_none()
 }
 
-fn call_view(turn: &str, call: &ToolCallRow, may_run: bool, clock: &Clock) -> CallView {
+/// Returns whether the words of a call's result are shown.
+fn shows_words(call: &ToolCallRow) -> bool {
+    has_failed(call) || was_stopped(call)
+}
+
+fn call_view(turn: &str, call: &ToolCallRow, may_run: bool, pen: &mut Pen<'_>) -> CallView {
     let is_running = may_run && is_open(call);
-    let ended_badly = has_failed(call) || was_stopped(call);
+    let clock = pen.clock;
+    let end = pen.known.said.end(call).filter(|_| shows_words(call));
+    let output = call.output_preview.as_deref().filter(|_| end.is_none());
+    let hit = output.filter(|text| pen.sought.as_ref().is_some_and(|sought| sought.is_in(text)));
     CallView {
         href: format!("{turn}#call-{}", links::encode(&call.call_id)),
-        name: one_line(&call.name),
-        input: one_line(&call.input_preview),
+        name: pen.line(&call.name),
+        input: pen.line(&told_as_cut(&call.input_preview)),
         status: if is_open(call) {
             words::open_tool(may_run)
         } else {
@@ -212,12 +269,8 @@ fn call_view(turn: &str, call: &ToolCallRow, may_run: bool, clock: &Clock) -> Ca
         },
         duration: call.duration_ms.map(duration),
         since: call.started_at.filter(|_| is_running).map(|start| clock.show(Some(start))),
-        error: call
-            .output_preview
-            .as_deref()
-            .filter(|_| ended_badly)
-            .map(one_line)
-            .filter(|words| !words.is_empty()),
+        error: end.and_then(|words| pen.text(&words)),
+        hit: hit.and_then(|words| pen.text(&told_as_cut(words))),
         is_error: has_failed(call),
     }
 }
@@ -255,8 +308,12 @@ mod tests {
             call(5, "rejected"),
         ];
         let rows: Vec<&ToolCallRow> = calls.iter().collect();
-        let numbers = |room| choose(&rows, room).iter().map(|call| call.call).collect::<Vec<_>>();
+        let found = |hit: u32, room| {
+            choose(&rows, room, |call| call.call == hit).iter().map(|call| call.call).collect::<Vec<_>>()
+        };
+        let numbers = |room| found(0, room);
         assert_eq!([numbers(1), numbers(2), numbers(4)], [vec![4], vec![3, 4], vec![1, 3, 4, 5]]);
+        assert_eq!(found(2, 2), [2, 4]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use store::SessionRow;
 use crate::format::{UNKNOWN, counted, dollars, duration, known, output_tokens, short, whole};
 use crate::links;
 use crate::markup::one_line;
+use crate::pages::session::told_as_cut;
 use crate::pages::troubles::Troubles;
 use crate::pages::words::{self, Word};
 use crate::times::{Clock, ShownTime};
@@ -78,15 +79,17 @@ pub(super) struct Around {
 }
 
 impl SessionLine {
-    pub(super) fn new(row: &SessionRow, around: Around, clock: &Clock) -> Self {
+    /// `words` are those of a search: its hits are shown where the line leads.
+    pub(super) fn new(row: &SessionRow, around: Around, words: Option<&str>, clock: &Clock) -> Self {
         let status = row.status_at(clock.now());
         let models: Vec<String> = words::names(&row.models).iter().map(|model| one_line(model)).collect();
-        let title = row.title.as_deref().map(one_line).filter(|title| !title.is_empty());
+        let title =
+            row.title.as_deref().map(|title| one_line(&told_as_cut(title))).filter(|title| !title.is_empty());
         let troubles = Troubles::of_session(row);
         let about = [&row.agent, &row.project, &row.user];
         let (started, last) = (clock.show(row.started_at), clock.show(row.ended_at.or(row.started_at)));
         Self {
-            href: links::session(&row.session),
+            href: links::with_query(&links::session(&row.session), &[("q", words)]),
             status: words::status(status),
             ended: words::ending(status, &row.end_reason),
             title: title.unwrap_or_else(|| one_line(&row.session)),

@@ -71,8 +71,12 @@ impl Known {
     fn read(store: &Store, filter: &SessionFilter, clock: &Clock) -> Result<Self, StoreError> {
         let list = store.sessions(filter, clock.now())?;
         let neighbours = Neighbours::read(store, &list.sessions)?;
-        let lines =
-            list.sessions.iter().map(|row| SessionLine::new(row, neighbours.around(row), clock)).collect();
+        let words = filter.text.as_deref();
+        let lines = list
+            .sessions
+            .iter()
+            .map(|row| SessionLine::new(row, neighbours.around(row), words, clock))
+            .collect();
         let all = SessionFilter { top_only: filter.top_only, ..Default::default() };
         let count = store.session_count(filter, clock.now())?;
         let total = if filter.restricts() { store.session_count(&all, clock.now())? } else { count };

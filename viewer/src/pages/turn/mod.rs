@@ -17,7 +17,7 @@ use askama::Template;
 use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
-use store::TurnRow;
+use store::{SessionRow, Store, TurnRow};
 
 use self::came_back::{CameBack, Item};
 use self::known::{Known, Look};
@@ -27,6 +27,7 @@ use self::unsent::Unsent;
 use self::usage::Usage;
 use super::content::Space;
 use super::session::header::title;
+use super::session::told_as_cut;
 use super::words::{self, Word};
 use super::{Frame, filled, html};
 use crate::AppState;
@@ -109,6 +110,7 @@ pub(crate) async fn show(
             if session.session != name {
                 return Ok(Answer::GoTo(links::turn(&session.session, turn)));
             }
+            must_have_turn(store, &session, turn)?;
             let look = Look::new(store, session, turn, now)?;
             let version = look.version(&keeper);
             if let Some(version) = version.as_ref().filter(|version| version.is_held()) {
@@ -128,6 +130,15 @@ pub(crate) async fn show(
                 None => response,
             })
         }
+    }
+}
+
+/// Says where the session's turns are when it has none of this number.
+pub(super) fn must_have_turn(store: &Store, session: &SessionRow, turn: u32) -> Result<(), PageError> {
+    let last = store.last_turn(session.session_key)?;
+    match (1..=last).contains(&turn) {
+        true => Ok(()),
+        false => Err(PageError::NoTurn { turn, last, session: links::session(&session.session) }),
     }
 }
 
@@ -172,7 +183,11 @@ fn page(known: Known, piece: usize, clock: &Clock) -> TurnPage {
             .map(|(start, end)| duration(u64::try_from(end.millis_since(start)).unwrap_or(0))),
         model: row.model.as_deref().map(one_line),
         finish: row.finish_reason.as_deref().map(one_line),
-        request: row.user_preview.as_deref().map(one_line).filter(|words| !words.is_empty()),
+        request: row
+            .user_preview
+            .as_deref()
+            .map(|words| one_line(&told_as_cut(words)))
+            .filter(|words| !words.is_empty()),
         notes: notes(row),
         no_answer: no_answer(row, known.is_growing),
         usage: Usage::new(row, &known.calls, clock),

@@ -10,8 +10,12 @@ use crate::markup::one_line;
 use crate::pages::content::{Content, Room, Space};
 use crate::pages::event_text::output_text;
 use crate::pages::session::header::title;
+use crate::pages::session::told_as_cut;
 use crate::pages::words::{self, Word};
 use crate::times::{Clock, ShownTime};
+
+/// What is said of an output above its turn.
+const LINE_BYTES: usize = 300;
 
 /// A tool call ready to be shown.
 #[derive(Debug)]
@@ -71,10 +75,7 @@ impl ToolView {
         let output_room = if has_failed { Room::Wide } else { Room::Narrow };
         let output = end.and_then(|(n, end)| {
             let text = output_text(end.output.as_ref()?);
-            Some((
-                one_line(&text[..text.floor_char_boundary(300)]),
-                space.content(&text, links::event_text(session, n), output_room),
-            ))
+            Some((line_of(&text), space.content(&text, links::event_text(session, n), output_room)))
         });
         let (output_line, output) = output.unzip();
         let error = end.and_then(|(_, end)| end.error.as_ref()?.message.as_deref()).map(one_line);
@@ -82,7 +83,7 @@ impl ToolView {
             anchor: format!("call-{}", links::encode(id)),
             id: one_line(id),
             name: name.map_or_else(|| "(call not in the source)".to_owned(), one_line),
-            preview: row.map(|row| one_line(&row.input_preview)).unwrap_or_default(),
+            preview: row.map(|row| one_line(&told_as_cut(&row.input_preview))).unwrap_or_default(),
             status,
             has_failed,
             error_line: error.clone().or(output_line.clone()).unwrap_or_default(),
@@ -104,6 +105,13 @@ impl ToolView {
             child: child.map(child_link),
         }
     }
+}
+
+/// Returns the beginning of an output on a line, with a sign where it goes on.
+fn line_of(text: &str) -> String {
+    let beginning = &text[..text.floor_char_boundary(LINE_BYTES)];
+    let line = one_line(beginning);
+    if beginning.len() < text.len() { format!("{line} […]") } else { line }
 }
 
 fn child_link(child: &SessionRow) -> Child {

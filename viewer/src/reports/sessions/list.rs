@@ -88,7 +88,7 @@ fn columns(zone: &str) -> Vec<Told> {
         told(Column::words("ENDED"), |row, _, paper| ended(row, paper)),
         told(Column::figures("TURNS"), |row, _, _| row.turns.to_string()),
         told(Column::figures("TOOLS"), |row, _, _| row.tool_calls.to_string()),
-        told(Column::figures("FAILED"), |row, _, _| failed(row).to_string()),
+        told(Column::figures("ERRORS"), |row, _, _| errors(row).to_string()),
         extra("not run:", "NOT RUN", |row, _, _| not_run(row).to_string(), |row| not_run(row) > 0),
         extra("in", "IN", |row, _, _| known(input(row), short), |row| input(row).is_some()),
         told(Column::figures("OUT"), |row, _, _| output_tokens(row.output_tokens, &row.usage_quality, short)),
@@ -102,8 +102,8 @@ fn columns(zone: &str) -> Vec<Told> {
     ]
 }
 
-/// Returns how many calls of tools and models failed.
-fn failed(row: &SessionRow) -> u32 {
+/// Returns how many calls of tools failed by themselves, and calls of models.
+fn errors(row: &SessionRow) -> u32 {
     row.failed_tool_calls.saturating_sub(not_run(row)) + row.failed_model_calls
 }
 
