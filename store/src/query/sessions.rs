@@ -130,6 +130,21 @@ impl Store {
         })
     }
 
+    /// Returns the positions of a session's children, in the order in which they came in: by these a page knows
+    /// whether one has changed.
+    pub fn child_positions(&self, parent: &str) -> Result<Vec<u64>, StoreError> {
+        let sql = "SELECT position FROM main.sessions WHERE parent = ? ORDER BY session_key";
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(sql)?;
+            let mut rows = statement.query([parent])?;
+            let mut positions = Vec::new();
+            while let Some(row) = rows.next()? {
+                positions.push(row.get(0)?);
+            }
+            Ok(positions)
+        })
+    }
+
     fn count_prefix(&self, prefix: &str) -> Result<usize, StoreError> {
         self.read(|connection| {
             let sql = "SELECT count(*) FROM main.sessions WHERE starts_with(session, ?)";

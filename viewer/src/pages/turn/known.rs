@@ -16,7 +16,9 @@ const CHILDREN: u32 = 500;
 pub(super) struct Look {
     session: SessionRow,
     turn: u32,
-    children: Vec<SessionRow>,
+    /// The position of each sub-agent's last change.
+    children: Vec<u64>,
+    now: Timestamp,
     /// Whether the session is running and this is the turn that it is at.
     is_growing: bool,
 }
@@ -28,26 +30,28 @@ impl Look {
         turn: u32,
         now: Timestamp,
     ) -> Result<Self, StoreError> {
-        let filter = SessionFilter {
-            parent: Some(session.session.clone()),
-            limit: Some(CHILDREN),
-            ..Default::default()
-        };
-        let children = store.sessions(&filter, now)?.sessions;
+        let children = store.child_positions(&session.session)?;
         let is_running = session.status_at(now) == Status::Running;
         let is_growing = is_running && turn >= store.last_turn(session.session_key)?;
-        Ok(Self { session, turn, children, is_growing })
+        Ok(Self { session, turn, children, now, is_growing })
     }
 
     /// Returns the version of the page; none where it still grows.
     pub(super) fn version(&self, keeper: &Keeper) -> Option<Version> {
-        let children = self.children.iter().map(|child| child.position);
+        let children = self.children.iter().copied();
         let facts: Vec<u64> = [u64::from(self.session.session_key), self.session.position]
             .into_iter()
             .chain(children)
             .collect();
         (!self.is_growing).then(|| keeper.version(&facts))
     }
+}
+
+/// Most sessions have none, so that these are asked for only where there are some.
+fn children_of(store: &Store, session: &str, now: Timestamp) -> Result<Vec<SessionRow>, StoreError> {
+    let filter =
+        SessionFilter { parent: Some(session.to_owned()), limit: Some(CHILDREN), ..Default::default() };
+    Ok(store.sessions(&filter, now)?.sessions)
 }
 
 /// All that the page needs.
@@ -74,7 +78,7 @@ impl Known {
         attempt: Option<u32>,
         words: Option<String>,
     ) -> Result<Self, StoreError> {
-        let Look { session, turn, children, is_growing } = look;
+        let Look { session, turn, children, now, is_growing } = look;
         let key = session.session_key;
         let row = store.turn(key, turn)?;
         let name = session.session.clone();
@@ -85,6 +89,7 @@ impl Known {
             let events = store.turn_events(key, turn)?;
             let calls = store.model_calls(key, turn, turn)?;
             let around = store.turns_around(key, turn)?;
+            let children = if children.is_empty() { Vec::new() } else { children_of(store, &name, now)? };
             let found = words.map(|words| Found::read(store, key, words)).transpose()?;
             let prompt = prompt.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
             let prompt_before = match prompt {

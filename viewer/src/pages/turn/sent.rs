@@ -2,7 +2,7 @@
 
 use agent_core::{Event, Fidelity};
 use rustc_hash::FxHashSet;
-use store::{ModelCallRow, PromptPartRow, PromptSummary, Store, StoreError, TurnRow};
+use store::{ModelCallRow, Prompt, PromptPartRow, PromptSummary, Store, StoreError, TurnRow};
 
 use super::anchor;
 use super::parts::{PartView, Previews, describe, preview, with_events};
@@ -44,7 +44,8 @@ impl KnownPrompt {
     ) -> Result<Option<Self>, StoreError> {
         let summary = store.prompt_summary(key, turn, call, FIRST_PARTS, LAST_PARTS)?;
         let Some(mut summary) = summary else { return Ok(None) };
-        let fidelity = fidelity_of(store, session, key, turn, &summary)?;
+        let is_small = summary.part_count <= VERIFIED_AT_ONCE;
+        let call = summary.call;
         let mut new = std::mem::take(&mut summary.new);
         new.retain(|row| row.kind != "framing");
         let new_count = new.len();
@@ -53,24 +54,33 @@ impl KnownPrompt {
         // What stands between the parts is no part.
         summary.first.retain(|row| row.kind != "framing");
         summary.last.retain(|row| row.kind != "framing");
-        let previews = describe(store, key, &mut [&mut summary.first, &mut summary.last, &mut new])?;
+        let mut lists = [&mut summary.first, &mut summary.last, &mut new];
+        let (whole, previews) = whole_and_previews(store, (key, turn, call), is_small, &mut lists)?;
+        let fidelity = match whole {
+            Some(prompt) => FidelityView::checked(&prompt),
+            None => {
+                let check = format!("{}/fidelity?call={call}", links::turn(session, turn));
+                FidelityView::unchecked(&summary, check)
+            }
+        };
         let new_parts = with_events(store, new)?;
         Ok(Some(Self { summary, fidelity, new_parts, new_count, new_numbers, previews }))
     }
 }
 
-fn fidelity_of(
+/// Reads a small prompt whole, and beside that the lines of its parts, which takes about as long.
+fn whole_and_previews(
     store: &Store,
-    session: &str,
-    key: u32,
-    turn: u32,
-    summary: &PromptSummary,
-) -> Result<FidelityView, StoreError> {
-    if summary.part_count <= VERIFIED_AT_ONCE {
-        return Ok(FidelityView::checked(&store.prompt(key, turn, summary.call)?));
-    }
-    let check = format!("{}/fidelity?call={}", links::turn(session, turn), summary.call);
-    Ok(FidelityView::unchecked(summary, check))
+    (key, turn, call): (u32, u32, u32),
+    is_small: bool,
+    lists: &mut [&mut Vec<PromptPartRow>],
+) -> Result<(Option<Prompt>, Previews), StoreError> {
+    std::thread::scope(|scope| {
+        let whole = is_small.then(|| scope.spawn(|| store.prompt(key, turn, call)));
+        let previews = describe(store, key, lists)?;
+        let whole = whole.map(|whole| whole.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        Ok((whole.transpose()?, previews))
+    })
 }
 
 /// How near a prompt is to what the model saw.
@@ -87,7 +97,7 @@ pub(crate) struct FidelityView {
 
 impl FidelityView {
     /// Returns what reading the whole prompt has shown.
-    pub(crate) fn checked(prompt: &store::Prompt) -> Self {
+    pub(crate) fn checked(prompt: &Prompt) -> Self {
         let (word, class, meaning) = match prompt.fidelity {
             Fidelity::Exact => {
                 ("exact", "ok", "the bytes of the request were recorded, and their hash agrees")
