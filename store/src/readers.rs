@@ -1,9 +1,9 @@
 //! The readers' connections to DuckDB.
 //!
 //! DuckDB plans by the statistics that a table has when a statement is prepared (it packs short strings into
-//! integers, and leaves out filters that hold for all rows): a plan that is kept and run again after rows were
-//! added gives garbage or nothing. Readers keep their statements, so these two ways of planning are turned off
-//! where the file is opened; a test of its own watches over it.
+//! integers, and leaves out filters that hold for all rows): a plan that is kept (that of a statement without
+//! parameters) and run again after rows were added gives garbage or nothing. Readers keep their statements, so
+//! these two ways of planning are turned off where the file is opened; a test of its own watches over it.
 
 use std::sync::{Condvar, Mutex, MutexGuard};
 

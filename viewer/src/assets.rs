@@ -26,49 +26,27 @@ struct File {
     content: &'static str,
 }
 
-const STYLE: File = File {
-    stem: "app",
-    ending: "css",
-    media_type: "text/css; charset=utf-8",
-    content: include_str!("../assets/app.css"),
-};
+const STYLE: File = File::style("app", include_str!("../assets/app.css"));
 /// What differs on narrow screens.
-const NARROW: File = File {
-    stem: "narrow",
-    ending: "css",
-    media_type: "text/css; charset=utf-8",
-    content: include_str!("../assets/narrow.css"),
-};
+const NARROW: File = File::style("narrow", include_str!("../assets/narrow.css"));
 /// Sets the chosen colours before anything is drawn and keeps the first keys, and so must be loaded apart.
-const THEME: File = File {
-    stem: "theme",
-    ending: "js",
-    media_type: "text/javascript; charset=utf-8",
-    content: include_str!("../assets/theme.js"),
-};
-const SCRIPT: File = File {
-    stem: "app",
-    ending: "js",
-    media_type: "text/javascript; charset=utf-8",
-    content: include_str!("../assets/app.js"),
-};
+const THEME: File = File::script("theme", include_str!("../assets/theme.js"));
+const SCRIPT: File = File::script("app", include_str!("../assets/app.js"));
 /// Goes to places by their names, and lists the keys.
-const PALETTE: File = File {
-    stem: "palette",
-    ending: "js",
-    media_type: "text/javascript; charset=utf-8",
-    content: include_str!("../assets/palette.js"),
-};
+const PALETTE: File = File::script("palette", include_str!("../assets/palette.js"));
 /// Follows pages that change.
-const LIVE: File = File {
-    stem: "live",
-    ending: "js",
-    media_type: "text/javascript; charset=utf-8",
-    content: include_str!("../assets/live.js"),
-};
+const LIVE: File = File::script("live", include_str!("../assets/live.js"));
 const ALL: [&File; 6] = [&STYLE, &NARROW, &THEME, &SCRIPT, &PALETTE, &LIVE];
 
 impl File {
+    const fn style(stem: &'static str, content: &'static str) -> Self {
+        Self { stem, ending: "css", media_type: "text/css; charset=utf-8", content }
+    }
+
+    const fn script(stem: &'static str, content: &'static str) -> Self {
+        Self { stem, ending: "js", media_type: "text/javascript; charset=utf-8", content }
+    }
+
     fn name(&self) -> String {
         let hash = blake3::hash(self.content.as_bytes()).to_hex();
         format!("{}-{}.{}", self.stem, &hash[..12], self.ending)

@@ -71,15 +71,19 @@ where
 
 /// Returns what serde says, without a place in text that nobody else has and without names of our types.
 pub(crate) fn words(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    let text = text.split(" at line ").next().unwrap_or_default();
+    let text = without_place(error);
     for ours in ["expected struct ", "expected internally tagged enum ", "expected enum "] {
         if let Some((before, after)) = text.split_once(ours) {
             let rest = after.trim_start_matches(|char: char| char.is_alphanumeric() || char == '_');
             return format!("{before}expected an object{rest}");
         }
     }
-    text.to_owned()
+    text
+}
+
+/// Returns what serde says, without the place, which tells nothing in text that nobody else has.
+pub(crate) fn without_place(error: &serde_json::Error) -> String {
+    error.to_string().split(" at line ").next().unwrap_or_default().to_owned()
 }
 
 fn shown(text: &str) -> String {

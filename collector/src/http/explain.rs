@@ -3,6 +3,8 @@
 use agent_core::{Event, EventError, EventId, Timestamp};
 use serde_json::{Map, Value, json};
 
+use crate::formats::misfit::without_place;
+
 const EXAMPLE: &str = r#"{"v":1,"id":"0190b0a0-0000-7000-8000-000000000001","ts":"2026-12-01T15:00:00Z","session":"s-1","type":"user.messaged","data":{"text":"hello"}}"#;
 const EXAMPLE_ID: &str = "0190b0a0-0000-7000-8000-000000000001";
 /// Characters of what came in that are shown.
@@ -80,7 +82,7 @@ pub(crate) fn explain(line: &[u8], error: &EventError) -> String {
 }
 
 fn not_json(line: &[u8], error: &serde_json::Error) -> String {
-    let reason = without_place(&error.to_string());
+    let reason = without_place(error);
     let column = error.column();
     let rest = line.get(column.saturating_sub(1)..).unwrap_or_default();
     let stands = match error.is_eof() {
@@ -136,14 +138,9 @@ fn refusal(name: &str, key: &str, value: &Value) -> Option<String> {
     let alone =
         json!({"v": 1, "id": EXAMPLE_ID, "session": "s-1", "type": name, "data": {key: value}}).to_string();
     match Event::from_json(alone.as_bytes()) {
-        Err(EventError::Payload { cause, .. }) => Some(without_place(&cause.to_string())),
+        Err(EventError::Payload { cause, .. }) => Some(without_place(&cause)),
         _ => None,
     }
-}
-
-/// Takes off the place that serde names: in the text that was made here it says nothing.
-fn without_place(reason: &str) -> String {
-    reason.split(" at line ").next().unwrap_or_default().to_owned()
 }
 
 fn shown(value: &Value) -> String {

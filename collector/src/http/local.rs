@@ -1,5 +1,6 @@
 //! Imports that a local command asks for while Dashcam runs.
 
+use std::convert::Infallible;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,6 +10,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Json, State};
 use axum::response::Response;
 use axum::routing::post;
+use futures_util::stream::poll_fn;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::Sender;
 
@@ -57,12 +59,14 @@ pub(super) fn local_router(importer: Arc<Importer>, stop: Stop) -> Router {
 
 async fn import(State(local): State<Local>, Json(request): Json<ImportRequest>) -> Response {
     // One line waits while the next is made.
-    let (lines, answer) = tokio::sync::mpsc::channel::<Bytes>(16);
+    let (lines, mut answer) = tokio::sync::mpsc::channel::<Bytes>(16);
     tokio::task::spawn_blocking(move || {
         // Whoever asked may have gone: then there is nobody left to tell, and the import has ended.
         let _ = import_paths(&local, &request.paths, &lines);
     });
-    Response::new(Body::from_stream(Lines(answer)))
+    let pieces =
+        poll_fn(move |context| answer.poll_recv(context).map(|piece| piece.map(Ok::<_, Infallible>)));
+    Response::new(Body::from_stream(pieces))
 }
 
 /// Imports the files and sends the news; ends soon when nobody reads them any more.
@@ -96,18 +100,4 @@ fn send(lines: &Sender<Bytes>, news: &ImportNews) -> io::Result<()> {
     let mut line = serde_json::to_vec(news).expect("the news have string keys only");
     line.push(b'\n');
     lines.blocking_send(line.into()).map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))
-}
-
-/// The lines as a stream.
-struct Lines(tokio::sync::mpsc::Receiver<Bytes>);
-
-impl futures_core::Stream for Lines {
-    type Item = Result<Bytes, std::convert::Infallible>;
-
-    fn poll_next(
-        mut self: std::pin::Pin<&mut Self>,
-        context: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<Option<Self::Item>> {
-        self.0.poll_recv(context).map(|line| line.map(Ok))
-    }
 }

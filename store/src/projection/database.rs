@@ -128,6 +128,7 @@ fn settings() -> duckdb::Result<Config> {
         .access_mode(AccessMode::ReadWrite)?
         .enable_autoload_extension(false)?
         .max_memory(MEMORY_LIMIT)?
+        // Questions are short: to wake a second thread for one costs more than it does.
         .threads(1)?
         .with("default_block_size", "16384")
 }

@@ -117,6 +117,13 @@ impl Store {
         })
     }
 
+    /// Returns sessions whose name begins so, newest first; at most `limit`.
+    pub fn sessions_beginning(&self, prefix: &str, limit: usize) -> Result<Vec<SessionRow>, StoreError> {
+        let condition = "starts_with(s.session, ?)";
+        let order = format!("ORDER BY {LIST_ORDER} DESC, s.session_key DESC LIMIT {limit}");
+        self.sessions_where(&format!("{condition} {order}"), prefix)
+    }
+
     fn sessions_where(&self, condition: &str, name: &str) -> Result<Vec<SessionRow>, StoreError> {
         let sql = format!("SELECT {} FROM main.sessions s WHERE {condition}", prefixed(SessionRow::COLUMNS));
         self.read(|connection| {

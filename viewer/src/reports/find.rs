@@ -69,18 +69,13 @@ fn not_found(store: &Store, name: &str) -> ReportError {
 
 /// Adds to the error what can be chosen from.
 fn ambiguous(store: &Store, name: &str, error: StoreError) -> ReportError {
-    let filter = SessionFilter {
-        text: Some(name.to_owned()),
-        limit: Some(LOOKED_THROUGH),
-        ..SessionFilter::default()
-    };
-    let found = store.sessions(&filter, Timestamp::now()).map(|list| list.sessions).unwrap_or_default();
-    let found: Vec<SessionRow> = found.into_iter().filter(|row| row.session.starts_with(name)).collect();
-    match error {
-        StoreError::Ambiguous { count, .. } if !found.is_empty() => {
+    let StoreError::Ambiguous { count, .. } = error else { return error.into() };
+    match store.sessions_beginning(name, CANDIDATES + 1) {
+        Ok(found) if !found.is_empty() => {
             ReportError::Ambiguous { name: printable(name), count, some: listed(&found) }
         }
-        error => error.into(),
+        Ok(_) => error.into(),
+        Err(error) => error.into(),
     }
 }
 

@@ -4,6 +4,7 @@
 //! endian), and its content: `o` output, `n` the notes as JSON (the last frame of a good answer), `e` the
 //! error in words.
 
+use std::convert::Infallible;
 use std::io::{self, BufWriter, Read, Write};
 
 use axum::Router;
@@ -11,9 +12,10 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Json, State};
 use axum::response::Response;
 use axum::routing::post;
+use futures_util::stream::poll_fn;
 use serde::{Deserialize, Serialize};
 use store::Store;
-use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::sync::mpsc::{Sender, channel};
 
 use super::{Notes, Question, Style, answer};
 
@@ -41,7 +43,7 @@ pub fn router(store: Store) -> Router {
 
 async fn ask(State(store): State<Store>, Json(request): Json<AskRequest>) -> Response {
     // A few pieces wait for a slow reader; the answer is made no faster than it is read.
-    let (frames, stream) = channel::<Bytes>(4);
+    let (frames, mut stream) = channel::<Bytes>(4);
     tokio::task::spawn_blocking(move || {
         let mut out = BufWriter::with_capacity(PIECE_BYTES, FrameWriter(frames.clone()));
         let answered = answer(&store, &request.question, &request.style, &mut out);
@@ -57,7 +59,9 @@ async fn ask(State(store): State<Store>, Json(request): Json<AskRequest>) -> Res
         // Whoever asked may have gone.
         let _ = frames.blocking_send(last);
     });
-    Response::new(Body::from_stream(Frames(stream)))
+    let pieces =
+        poll_fn(move |context| stream.poll_recv(context).map(|piece| piece.map(Ok::<_, Infallible>)));
+    Response::new(Body::from_stream(pieces))
 }
 
 fn frame(kind: u8, content: &[u8]) -> Bytes {
@@ -82,19 +86,6 @@ impl Write for FrameWriter {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
-    }
-}
-
-struct Frames(Receiver<Bytes>);
-
-impl futures_core::Stream for Frames {
-    type Item = Result<Bytes, std::convert::Infallible>;
-
-    fn poll_next(
-        mut self: std::pin::Pin<&mut Self>,
-        context: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<Option<Self::Item>> {
-        self.0.poll_recv(context).map(|frame| frame.map(Ok))
     }
 }
 
