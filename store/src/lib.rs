@@ -10,6 +10,7 @@ mod rebuild;
 mod redact;
 mod room;
 pub mod secret;
+mod sources;
 mod store;
 mod telling;
 mod unreadable;

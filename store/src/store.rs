@@ -14,6 +14,7 @@ use crate::projection::{Projection, SESSIONS_IN_MEMORY, Worker, damage_mark, mar
 use crate::query::Orphans;
 use crate::readers::Readers;
 use crate::rebuild::{database_path, make_again, set_aside};
+use crate::sources::SourceMemory;
 use crate::unreadable::Unreadable;
 use crate::{
     Committed, Journal, JournalError, JournalWriter, KeepAll, Mappers, Position, ProjectionError, Record,
@@ -126,6 +127,7 @@ struct Inner {
     readers: Arc<Readers>,
     unreadable: Unreadable,
     orphans: Orphans,
+    sources: SourceMemory,
     // Dropped in this order: what waits is written, then projected, and the lock goes last.
     writer: Option<JournalWriter>,
     worker: Option<Worker>,
@@ -189,6 +191,7 @@ impl Store {
             readers,
             unreadable: Unreadable::default(),
             orphans: Orphans::default(),
+            sources: SourceMemory::default(),
             writer: Some(writer),
             worker: Some(worker),
             redact,
@@ -215,6 +218,10 @@ impl Store {
 
     pub(crate) fn mappers(&self) -> &Arc<Mappers> {
         &self.inner.mappers
+    }
+
+    pub(crate) fn source_memory(&self) -> &SourceMemory {
+        &self.inner.sources
     }
 
     pub(crate) fn unreadable_files(&self) -> &Unreadable {

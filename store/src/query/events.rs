@@ -35,6 +35,8 @@ pub struct RawRecord {
     pub bytes: Vec<u8>,
 }
 
+/// The type of the events that tell of a call's end beside its result.
+const REPORTED: &str = "tool.reported";
 /// How many events are read back at a time.
 const CHUNK: u32 = 2000;
 
@@ -98,16 +100,25 @@ impl Store {
         let rows: Vec<EventRow> =
             self.select("session_key = ? AND turn = ? ORDER BY n", [session_key, turn])?;
         let mut hydrator = Hydrator::new(self);
-        let ends = self.reported_ends(session_key, Some(turn))?;
+        let ends = if rows.iter().any(|row| row.event_type == REPORTED) {
+            self.ended_calls(session_key, Some(turn))?
+        } else {
+            Ends::default()
+        };
         rows.iter().map(|row| Ok(ends.tell(hydrator.full(row)?, row))).collect()
     }
 
     fn reported_ends(&self, session_key: u32, turn: Option<u32>) -> Result<Ends, StoreError> {
         let of_turn = turn.map_or(String::new(), |turn| format!(" AND turn = {turn}"));
-        let reports = format!("session_key = ? AND event_type = 'tool.reported'{of_turn} LIMIT 1");
+        let reports = format!("session_key = ? AND event_type = '{REPORTED}'{of_turn} LIMIT 1");
         if self.select::<EventRow>(&reports, [session_key])?.is_empty() {
             return Ok(Ends::default());
         }
+        self.ended_calls(session_key, turn)
+    }
+
+    fn ended_calls(&self, session_key: u32, turn: Option<u32>) -> Result<Ends, StoreError> {
+        let of_turn = turn.map_or(String::new(), |turn| format!(" AND turn = {turn}"));
         let ended = format!("session_key = ? AND end_position IS NOT NULL{of_turn}");
         let calls: Vec<ToolCallRow> = self.select(&ended, [session_key])?;
         let place = |call: &ToolCallRow| Some((call.end_position?, call.end_sub?));
@@ -194,14 +205,13 @@ impl Ends {
 /// Maps records again to get at the payloads of events; neighbours in one record are mapped once.
 pub(super) struct Hydrator<'a> {
     store: &'a Store,
-    sources: FxHashMap<SourceId, Arc<Source>>,
     at: Option<u64>,
     events: Vec<Option<Event>>,
 }
 
 impl<'a> Hydrator<'a> {
     pub(super) fn new(store: &'a Store) -> Self {
-        Self { store, sources: FxHashMap::default(), at: None, events: Vec::new() }
+        Self { store, at: None, events: Vec::new() }
     }
 
     pub(super) fn full(&mut self, row: &EventRow) -> Result<FullEvent, StoreError> {
@@ -256,18 +266,14 @@ impl<'a> Hydrator<'a> {
         }
     }
 
-    fn source(&mut self, id: SourceId) -> Result<Arc<Source>, StoreError> {
-        if let Some(source) = self.sources.get(&id) {
-            return Ok(Arc::clone(source));
-        }
-        let row = self.store.source_row(id)?;
-        let row = row.ok_or_else(|| StoreError::NotFound { what: "source", name: id.0.to_string() })?;
-        let record = self.store.journal().read(Position(row.opened))?;
-        let source: Source = serde_json::from_slice(&record.bytes)
-            .map_err(|error| StoreError::Unreadable { position: row.opened, reason: error.to_string() })?;
-        let source = Arc::new(source);
-        self.sources.insert(id, Arc::clone(&source));
-        Ok(source)
+    fn source(&self, id: SourceId) -> Result<Arc<Source>, StoreError> {
+        self.store.source_memory().get(id, || {
+            let row = self.store.source_row(id)?;
+            let row = row.ok_or_else(|| StoreError::NotFound { what: "source", name: id.0.to_string() })?;
+            let record = self.store.journal().read(Position(row.opened))?;
+            serde_json::from_slice(&record.bytes)
+                .map_err(|error| StoreError::Unreadable { position: row.opened, reason: error.to_string() })
+        })
     }
 }
 

@@ -103,14 +103,26 @@ impl PartList {
             .join(", ")
     }
 
+    /// Returns the parts of this list and then those of the other.
+    pub(super) fn with(&self, other: &Self) -> Self {
+        Self(self.0.iter().chain(&other.0).copied().collect())
+    }
+
     /// Returns the ranges in ascending order, none touching another.
     fn merged(&self) -> Vec<(u32, u32)> {
+        self.clusters(0)
+    }
+
+    /// Returns ascending ranges that hold all parts, and no more than `hole` others between two of them.
+    pub(super) fn clusters(&self, hole: u32) -> Vec<(u32, u32)> {
         let mut sorted = self.0.clone();
         sorted.sort_unstable();
         let mut merged: Vec<(u32, u32)> = Vec::with_capacity(sorted.len());
         for (low, high) in sorted {
             match merged.last_mut() {
-                Some(last) if low <= last.1.saturating_add(1) => last.1 = last.1.max(high),
+                Some(last) if low <= last.1.saturating_add(1).saturating_add(hole) => {
+                    last.1 = last.1.max(high)
+                }
                 _ => merged.push((low, high)),
             }
         }
@@ -135,6 +147,15 @@ mod tests {
         for bad in ["a", "4-2", "1-", "-"] {
             assert_eq!(PartList::from_text(bad), None, "{bad}");
         }
+    }
+
+    #[test]
+    fn clusters_bridge_small_holes_only() {
+        let parts = list("20-30,0-4,7,9");
+        assert_eq!(parts.clusters(0), [(0, 4), (7, 7), (9, 9), (20, 30)]);
+        assert_eq!(parts.clusters(1), [(0, 4), (7, 9), (20, 30)]);
+        assert_eq!(parts.clusters(2), [(0, 9), (20, 30)]);
+        assert_eq!(parts.clusters(10), [(0, 30)]);
     }
 
     #[test]

@@ -6,9 +6,10 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::body::BodyWriter;
 use super::events::Hydrator;
+use super::summary::{PromptSummary, left_out};
 use crate::projection::ranges::Ranges;
-use crate::projection::tables::{ModelCallRow, PartRow, PromptRow};
-use crate::{ApiShape, Mapper, Store, StoreError};
+use crate::projection::tables::{PartRow, PromptRow};
+use crate::{ApiShape, Mapper, SessionRow, Store, StoreError};
 
 pub use crate::projection::tables::PartRow as PromptPartRow;
 
@@ -67,9 +68,31 @@ impl Store {
         let row = self.prompt_row(session_key, turn, call)?;
         let parts = self.parts_of(session_key, &row)?;
         match &row.body_hash {
-            Some(hash) => self.recorded(&row, hash, &parts),
-            None => self.rebuilt(session_key, turn, call, parts),
+            Some(hash) => self.recorded(left_out(&row)?, hash, &parts),
+            None => {
+                let (shape, model) = (self.api_shape(session_key)?, self.model_of(session_key, turn, call)?);
+                self.rebuilt(shape, model, parts)
+            }
         }
+    }
+
+    /// Returns the prompt of the summary with all its bytes, as [`Self::prompt`] does; nothing where it has too
+    /// many parts to be read for a page.
+    pub fn small_prompt(
+        &self,
+        session: &SessionRow,
+        turn: u32,
+        summary: &PromptSummary,
+    ) -> Result<Option<Prompt>, StoreError> {
+        let Some(parts) = &summary.all else { return Ok(None) };
+        let prompt = match &summary.body_hash {
+            Some(hash) => self.recorded(summary.left_out.clone(), hash, parts),
+            None => {
+                let model = self.model_of(session.session_key, turn, summary.call)?;
+                self.rebuilt(self.shape_of(session.source.as_deref()), model, parts.clone())
+            }
+        };
+        prompt.map(Some)
     }
 
     /// Returns the event that brought a part into the context.
@@ -106,7 +129,12 @@ impl Store {
             .collect()
     }
 
-    fn recorded(&self, row: &PromptRow, expected: &str, parts: &[PartRow]) -> Result<Prompt, StoreError> {
+    fn recorded(
+        &self,
+        left_out: Vec<LeftOut>,
+        expected: &str,
+        parts: &[PartRow],
+    ) -> Result<Prompt, StoreError> {
         let mut hydrator = Hydrator::new(self);
         let mut chunks = Vec::with_capacity(parts.len());
         let mut missing = Vec::new();
@@ -125,26 +153,17 @@ impl Store {
         let body_hash = body.finalize().to_hex().to_string();
         let damaged = (body_hash != expected)
             .then(|| format!("the bytes hash to {body_hash}, but {expected} was recorded"));
-        let left_out = row
-            .left_out
-            .as_deref()
-            .map_or_else(Vec::new, |text| serde_json::from_str(text).unwrap_or_default());
         let fidelity = if damaged.is_none() { Fidelity::Exact } else { Fidelity::Partial };
         Ok(Prompt { fidelity, missing, body_hash, damaged, chunks, left_out })
     }
 
     fn rebuilt(
         &self,
-        session_key: u32,
-        turn: u32,
-        call: u32,
+        shape: ApiShape,
+        model: Option<String>,
         mut parts: Vec<PartRow>,
     ) -> Result<Prompt, StoreError> {
-        let shape = self.api_shape(session_key)?;
         shape.order(&mut parts);
-        let calls: Vec<ModelCallRow> =
-            self.select("session_key = ? AND turn = ? AND call = ?", [session_key, turn, call])?;
-        let model = calls.first().and_then(|call| call.model.clone());
         let mut hydrator = Hydrator::new(self);
         let mut writer = BodyWriter::new(shape, model.as_deref());
         for part in &parts {
@@ -161,8 +180,21 @@ impl Store {
                 connection.prepare_cached("SELECT source FROM main.sessions WHERE session_key = ?")?;
             Ok(statement.query_row([session_key], |row| row.get::<_, Option<String>>(0))?)
         })?;
-        let mapper = format.as_deref().and_then(|format| self.mappers().get(format));
-        Ok(mapper.map_or_else(ApiShape::default, Mapper::api_shape))
+        Ok(self.shape_of(format.as_deref()))
+    }
+
+    fn shape_of(&self, format: Option<&str>) -> ApiShape {
+        let mapper = format.and_then(|format| self.mappers().get(format));
+        mapper.map_or_else(ApiShape::default, Mapper::api_shape)
+    }
+
+    fn model_of(&self, session_key: u32, turn: u32, call: u32) -> Result<Option<String>, StoreError> {
+        let sql = "SELECT model FROM cost.model_calls WHERE session_key = ? AND turn = ? AND call = ?";
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(sql)?;
+            let mut rows = statement.query([session_key, turn, call])?;
+            Ok(rows.next()?.map(|row| row.get(0)).transpose()?.flatten())
+        })
     }
 }
 

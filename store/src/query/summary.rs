@@ -31,6 +31,8 @@ pub struct PromptSummary {
     pub first: Vec<PartRow>,
     /// Its last parts, none of which is among the first.
     pub last: Vec<PartRow>,
+    /// All its parts, where they are few ([`FEW_PARTS`]).
+    pub all: Option<Vec<PartRow>>,
 }
 
 /// The parts of one kind in a prompt.
@@ -71,6 +73,12 @@ pub struct PromptDifference {
 
 /// Changed parts whose rows are given at most.
 const MAX_ROWS: u32 = 1000;
+/// A prompt of up to so many parts is read at once, and summed here.
+const FEW_PARTS: u32 = 200;
+/// Rows between two parts that are read with them: fewer than a further question costs.
+const HOLE: u32 = 64;
+/// Questions that the rows of one list of parts may take.
+const CLUSTERS: usize = 4;
 
 impl Store {
     /// Returns the numbers of the calls of a turn that have a prompt.
@@ -93,30 +101,43 @@ impl Store {
         first: u32,
         last: u32,
     ) -> Result<Option<PromptSummary>, StoreError> {
-        let prompts = self.prompts_of(session_key, turn)?;
+        let mut prompts = self.prompts_with_the_one_before(session_key, turn)?;
+        let before = prompts.iter().rposition(|row| row.turn < turn).map(|at| prompts.remove(at));
+        prompts.retain(|row| row.turn == turn);
         let calls: Vec<u32> = prompts.iter().map(|row| row.call).collect();
         let chosen =
             call.map_or(prompts.len().checked_sub(1), |call| calls.iter().position(|&other| other == call));
         let Some(row) = chosen.and_then(|at| prompts.into_iter().nth(at)) else { return Ok(None) };
         let list = list_of(&row)?;
-        let before = self
-            .prompt_row_before(session_key, turn)?
-            .map_or_else(|| Ok(PartList::default()), |row| list_of(&row))?;
-        let new = list.minus(&before);
+        let before = match before {
+            Some(row) => Some(row),
+            None => self.prompt_row_before(session_key, turn)?,
+        };
+        let before = before.map_or_else(|| Ok(PartList::default()), |row| list_of(&row))?;
+        let new = list.minus(&before).window(0, MAX_ROWS);
         let first = list.window(0, first);
         let tail_from = row.part_count.saturating_sub(last).max(first.len());
         let last = list.window(tail_from, last);
-        let new_rows = self.part_rows(session_key, &new.window(0, MAX_ROWS))?;
+        let is_small = list.len() <= FEW_PARTS;
+        let wanted = if is_small { list.clone() } else { new.with(&first).with(&last) };
+        let rows = PartRows::new(self.parts_among(session_key, &wanted)?);
+        let (new, all) = (rows.of(&new), is_small.then(|| rows.of(&list)));
+        let mut kinds = match &all {
+            Some(all) => sums_of(all),
+            None => self.kind_sums(session_key, &list)?,
+        };
+        add_new(&mut kinds, &new);
         Ok(Some(PromptSummary {
             call: row.call,
             calls,
             part_count: row.part_count,
             left_out: left_out(&row)?,
             body_hash: row.body_hash,
-            kinds: self.kind_sums(session_key, &list, &new_rows)?,
-            first: self.part_rows(session_key, &first)?,
-            last: self.part_rows(session_key, &last)?,
-            new: new_rows,
+            kinds,
+            first: rows.of(&first),
+            last: rows.of(&last),
+            new,
+            all,
         }))
     }
 
@@ -158,6 +179,12 @@ impl Store {
         self.select("session_key = ? AND turn = ? ORDER BY call", [session_key, turn])
     }
 
+    /// Returns the prompts of a turn, and those of the turn before it, in order.
+    fn prompts_with_the_one_before(&self, session_key: u32, turn: u32) -> Result<Vec<PromptRow>, StoreError> {
+        let condition = "session_key = ? AND turn BETWEEN ? AND ? ORDER BY turn, call";
+        self.select(condition, [session_key, turn.saturating_sub(1), turn])
+    }
+
     fn prompt_row_before(&self, session_key: u32, turn: u32) -> Result<Option<PromptRow>, StoreError> {
         let condition = "session_key = ?1 AND turn = (SELECT max(turn) FROM main.prompts WHERE session_key = ?1 AND turn < ?2)
             ORDER BY call DESC LIMIT 1";
@@ -171,12 +198,7 @@ impl Store {
     }
 
     /// A part that stands twice in the prompt (a piece of framing) counts twice.
-    fn kind_sums(
-        &self,
-        session_key: u32,
-        list: &PartList,
-        new: &[PartRow],
-    ) -> Result<Vec<KindSum>, StoreError> {
+    fn kind_sums(&self, session_key: u32, list: &PartList) -> Result<Vec<KindSum>, StoreError> {
         let ranges = list.to_sql_values();
         if ranges.is_empty() {
             return Ok(Vec::new());
@@ -187,7 +209,7 @@ impl Store {
             FROM main.prompt_parts, (VALUES {ranges}) AS stands(low, high)
             WHERE session_key = ? AND part BETWEEN low AND high GROUP BY kind ORDER BY min(part)"
         );
-        let mut sums = self.read(|connection| {
+        self.read(|connection| {
             let mut statement = connection.prepare_cached(&sql)?;
             let mut rows = statement.query([session_key])?;
             let mut sums = Vec::new();
@@ -196,29 +218,70 @@ impl Store {
                 sums.push(KindSum { kind, parts, bytes, tokens, new_parts: 0, new_bytes: 0 });
             }
             Ok(sums)
-        })?;
-        for part in new {
-            if let Some(sum) = sums.iter_mut().find(|sum: &&mut KindSum| sum.kind == part.kind) {
-                sum.new_parts += 1;
-                sum.new_bytes += part.bytes;
-            }
-        }
-        Ok(sums)
+        })
     }
 
     /// Returns the rows of the parts, in their order.
     fn part_rows(&self, session_key: u32, parts: &PartList) -> Result<Vec<PartRow>, StoreError> {
+        Ok(PartRows::new(self.parts_among(session_key, parts)?).of(parts))
+    }
+
+    /// Returns the rows of the parts, and of some that lie between them.
+    fn parts_among(&self, session_key: u32, parts: &PartList) -> Result<Vec<PartRow>, StoreError> {
         let Some((low, high)) = parts.bounds() else { return Ok(Vec::new()) };
-        let numbers: Vec<String> = parts.iter().map(|part| part.to_string()).collect();
-        let rows: Vec<PartRow> = self.select(
-            &format!(
-                "session_key = ? AND part BETWEEN {low} AND {high} AND part IN ({})",
-                numbers.join(", ")
-            ),
-            [session_key],
-        )?;
-        let by_number: FxHashMap<u32, PartRow> = rows.into_iter().map(|row| (row.part, row)).collect();
-        Ok(parts.iter().filter_map(|part| by_number.get(&part).cloned()).collect())
+        let clusters = parts.clusters(HOLE);
+        if clusters.len() > CLUSTERS {
+            let numbers = parts.iter().map(|part| part.to_string()).collect::<Vec<_>>().join(", ");
+            let condition = format!("session_key = ? AND part BETWEEN ? AND ? AND part IN ({numbers})");
+            return self.select(&condition, [session_key, low, high]);
+        }
+        let mut rows = Vec::new();
+        for (low, high) in clusters {
+            // The same words each time: the statement is kept.
+            let condition = "session_key = ? AND part BETWEEN ? AND ?";
+            rows.extend(self.select::<PartRow>(condition, [session_key, low, high])?);
+        }
+        Ok(rows)
+    }
+}
+
+/// Rows of parts by their numbers.
+struct PartRows(FxHashMap<u32, PartRow>);
+
+impl PartRows {
+    fn new(rows: Vec<PartRow>) -> Self {
+        Self(rows.into_iter().map(|row| (row.part, row)).collect())
+    }
+
+    fn of(&self, list: &PartList) -> Vec<PartRow> {
+        list.iter().filter_map(|part| self.0.get(&part).cloned()).collect()
+    }
+}
+
+/// Returns what [`Store::kind_sums`] gives, of parts that are at hand.
+fn sums_of(parts: &[PartRow]) -> Vec<KindSum> {
+    let mut by_number: Vec<&PartRow> = parts.iter().collect();
+    by_number.sort_by_key(|part| part.part);
+    let mut sums: Vec<KindSum> = Vec::new();
+    for part in by_number {
+        let at = sums.iter().position(|sum| sum.kind == part.kind).unwrap_or_else(|| {
+            sums.push(KindSum { kind: part.kind.clone(), tokens: Some(0), ..KindSum::default() });
+            sums.len() - 1
+        });
+        let sum = &mut sums[at];
+        sum.parts += 1;
+        sum.bytes += part.bytes;
+        sum.tokens = sum.tokens.zip(part.tokens).map(|(all, tokens)| all + tokens);
+    }
+    sums
+}
+
+fn add_new(sums: &mut [KindSum], new: &[PartRow]) {
+    for part in new {
+        if let Some(sum) = sums.iter_mut().find(|sum| sum.kind == part.kind) {
+            sum.new_parts += 1;
+            sum.new_bytes += part.bytes;
+        }
     }
 }
 
@@ -229,7 +292,7 @@ fn list_of(prompt: &PromptRow) -> Result<PartList, StoreError> {
     })
 }
 
-fn left_out(prompt: &PromptRow) -> Result<Vec<LeftOut>, StoreError> {
+pub(super) fn left_out(prompt: &PromptRow) -> Result<Vec<LeftOut>, StoreError> {
     let text = prompt.left_out.as_deref();
     text.map_or(Ok(Vec::new()), serde_json::from_str).map_err(|error| StoreError::Unreadable {
         position: 0,

@@ -104,6 +104,43 @@ fn parts_come_back_with_what_was_said_of_them() {
     );
 }
 
+/// A prompt of few parts is summed by us and a long one by DuckDB: both are held against a count of the parts that
+/// were written.
+#[test]
+fn a_summary_counts_the_parts_however_many_they_are() {
+    for count in [6_usize, 198, 199, 200, 900] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let one: Vec<_> = (0..count).map(|n| (format!("part {n}").into_bytes(), n)).collect();
+        // The second prompt lacks a piece in the middle, and has one that is new and stands twice.
+        let mut two = one.clone();
+        two.remove(count / 2);
+        two.extend([(b"new".to_vec(), 0), (b"new".to_vec(), 0)]);
+        let events = recorded(folder.path(), |recorder| record_prompts(recorder, &[one, two.clone()]));
+        let store = open(&folder.path().join("data"));
+        take_in(&store, events.iter().map(event_record).collect());
+        let session = store.session("s").expect("it is there");
+        let summary = store.prompt_summary(session.session_key, 2, None, 2, 2).expect("it is read");
+        let summary = summary.expect("a prompt");
+        assert_eq!(summary.part_count as usize, two.len(), "{count}");
+        assert_eq!(summary.all.as_ref().map(Vec::len), (two.len() <= 200).then_some(two.len()), "{count}");
+        for (at, kind) in ["system", "history", "framing"].into_iter().enumerate() {
+            let of_kind: Vec<_> = two.iter().filter(|(_, number)| number % 3 == at).collect();
+            let bytes: usize = of_kind.iter().map(|(bytes, _)| bytes.len()).sum();
+            let sum = summary.kinds.iter().find(|sum| sum.kind == kind).expect(kind);
+            assert_eq!((sum.parts, sum.bytes), (of_kind.len() as u64, bytes as u64), "{count} {kind}");
+            assert_eq!(
+                (sum.new_parts, sum.new_bytes),
+                if at == 0 { (1, 3) } else { (0, 0) },
+                "{count} {kind}"
+            );
+        }
+        assert_eq!((summary.first.len(), summary.last.len(), summary.new.len()), (2, 2, 1), "{count}");
+        assert_eq!(summary.last[1].bytes, 3, "{count}");
+        let small = store.small_prompt(&session, 2, &summary).expect("it is read");
+        assert_eq!(small.map(|prompt| prompt.fidelity), summary.all.is_some().then_some(Fidelity::Exact));
+    }
+}
+
 /// Two prompts of two parts each, the first part the same.
 fn two_prompts(folder: &Path) -> Vec<Event> {
     recorded(folder, |recorder| {

@@ -8,7 +8,7 @@ use store::{Position, RawRecord};
 
 use super::content::{Content, Room, Space};
 use super::session::header::title;
-use super::turn::must_have_turn;
+use super::turn::turn_row;
 use super::{Frame, html};
 use crate::AppState;
 use crate::errors::PageError;
@@ -74,7 +74,7 @@ pub(crate) async fn records(
             let session = store.session(&session)?;
             // A turn that is not there has no page of records either; what came before the first has none but this.
             if turn > 0 {
-                must_have_turn(store, &session, turn)?;
+                turn_row(store, &session, turn)?;
             }
             let last = store.last_turn(session.session_key)?;
             let records = store.turn_records(session.session_key, turn)?;

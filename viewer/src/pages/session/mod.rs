@@ -195,12 +195,8 @@ impl Known {
                 (store.turns(key, from, to)?, store.tool_calls(key, from, to)?)
             }
         };
-        let children = SessionFilter {
-            parent: Some(session.session.clone()),
-            limit: Some(CHILDREN),
-            ..Default::default()
-        };
         let now = agent_core::Timestamp::now();
+        let family = children_and_count(store, &session.session, now)?;
         Ok(Self {
             is_running: session.status_at(now) == Status::Running,
             counts,
@@ -220,14 +216,30 @@ impl Known {
                 .transpose()?
                 .flatten(),
             parent: session.parent.as_deref().map(|name| parent(store, name)).transpose()?.flatten(),
-            children_count: store.session_count(&children, now)?,
-            children: store.sessions(&children, now)?.sessions,
+            children_count: family.1,
+            children: family.0,
             unread: store.unread_of(&session.session, UNREAD)?,
             sources: store.sources_of(&session.session)?,
             session,
             found,
         })
     }
+}
+
+/// Returns the first sub-agents and the number of all; they are counted only where not all are at hand.
+fn children_and_count(
+    store: &Store,
+    session: &str,
+    now: agent_core::Timestamp,
+) -> Result<(Vec<SessionRow>, u64), StoreError> {
+    let filter =
+        SessionFilter { parent: Some(session.to_owned()), limit: Some(CHILDREN), ..Default::default() };
+    let list = store.sessions(&filter, now)?;
+    let count = match list.next {
+        None => list.sessions.len() as u64,
+        Some(_) => store.session_count(&filter, now)?,
+    };
+    Ok((list.sessions, count))
 }
 
 fn first_turn(asked: Option<&str>, last: u32) -> Result<u32, PageError> {

@@ -15,7 +15,7 @@ const CHILDREN: u32 = 500;
 /// A first look: enough to know whether the page is the one that the browser has.
 pub(super) struct Look {
     session: SessionRow,
-    turn: u32,
+    row: TurnRow,
     /// The position of each sub-agent's last change.
     children: Vec<u64>,
     now: Timestamp,
@@ -27,13 +27,13 @@ impl Look {
     pub(super) fn new(
         store: &Store,
         session: SessionRow,
-        turn: u32,
+        row: TurnRow,
         now: Timestamp,
     ) -> Result<Self, StoreError> {
         let children = store.child_positions(&session.session)?;
         let is_running = session.status_at(now) == Status::Running;
-        let is_growing = is_running && turn >= store.last_turn(session.session_key)?;
-        Ok(Self { session, turn, children, now, is_growing })
+        let is_growing = is_running && row.turn >= store.last_turn(session.session_key)?;
+        Ok(Self { session, row, children, now, is_growing })
     }
 
     /// Returns the version of the page; none where it still grows.
@@ -78,13 +78,13 @@ impl Known {
         attempt: Option<u32>,
         words: Option<String>,
     ) -> Result<Self, StoreError> {
-        let Look { session, turn, children, now, is_growing } = look;
-        let key = session.session_key;
-        let row = store.turn(key, turn)?;
+        let Look { session, row, children, now, is_growing } = look;
+        let (key, turn) = (session.session_key, row.turn);
         let name = session.session.clone();
         // The prompt's queries and the others are about as dear, and know nothing of each other.
         std::thread::scope(|scope| {
-            let prompt = scope.spawn(|| KnownPrompt::read(store, &name, key, turn, attempt));
+            let whose = session.clone();
+            let prompt = scope.spawn(move || KnownPrompt::read(store, &whose, turn, attempt));
             let tools = store.tool_calls(key, turn, turn)?;
             let events = store.turn_events(key, turn)?;
             let calls = store.model_calls(key, turn, turn)?;

@@ -17,7 +17,7 @@ use askama::Template;
 use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
-use store::{SessionRow, Store, TurnRow};
+use store::{SessionRow, Store, StoreError, TurnRow};
 
 use self::came_back::{CameBack, Item};
 use self::known::{Known, Look};
@@ -110,8 +110,8 @@ pub(crate) async fn show(
             if session.session != name {
                 return Ok(Answer::GoTo(links::turn(&session.session, turn)));
             }
-            must_have_turn(store, &session, turn)?;
-            let look = Look::new(store, session, turn, now)?;
+            let row = turn_row(store, &session, turn)?;
+            let look = Look::new(store, session, row, now)?;
             let version = look.version(&keeper);
             if let Some(version) = version.as_ref().filter(|version| version.is_held()) {
                 return Ok(Answer::AsBefore(version.unchanged()));
@@ -133,12 +133,14 @@ pub(crate) async fn show(
     }
 }
 
-/// Says where the session's turns are when it has none of this number.
-pub(super) fn must_have_turn(store: &Store, session: &SessionRow, turn: u32) -> Result<(), PageError> {
-    let last = store.last_turn(session.session_key)?;
-    match (1..=last).contains(&turn) {
-        true => Ok(()),
-        false => Err(PageError::NoTurn { turn, last, session: links::session(&session.session) }),
+/// Returns the turn, or says where the session's turns are when it has none of this number.
+pub(super) fn turn_row(store: &Store, session: &SessionRow, turn: u32) -> Result<TurnRow, PageError> {
+    match store.turn(session.session_key, turn) {
+        Err(StoreError::NotFound { .. }) => {
+            let last = store.last_turn(session.session_key)?;
+            Err(PageError::NoTurn { turn, last, session: links::session(&session.session) })
+        }
+        row => Ok(row?),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use agent_core::{Event, Fidelity};
 use rustc_hash::FxHashSet;
-use store::{ModelCallRow, Prompt, PromptPartRow, PromptSummary, Store, StoreError, TurnRow};
+use store::{ModelCallRow, Prompt, PromptPartRow, PromptSummary, SessionRow, Store, StoreError, TurnRow};
 
 use super::anchor;
 use super::parts::{PartView, Previews, describe, preview, with_events};
@@ -14,8 +14,6 @@ use crate::pages::content::{Room, Space};
 use crate::pages::event_text::text_of;
 use crate::pages::session::prompt_tokens;
 
-/// Prompts of up to so many parts are verified while the page is made; larger ones when asked.
-const VERIFIED_AT_ONCE: u32 = 200;
 /// New parts shown with what stands in them.
 const NEW_PARTS: usize = 24;
 /// Old parts listed from the beginning.
@@ -37,15 +35,13 @@ impl KnownPrompt {
     /// Returns nothing when the turn has no prompt. `call` is the attempt asked for, else the last.
     pub(super) fn read(
         store: &Store,
-        session: &str,
-        key: u32,
+        session: &SessionRow,
         turn: u32,
         call: Option<u32>,
     ) -> Result<Option<Self>, StoreError> {
+        let key = session.session_key;
         let summary = store.prompt_summary(key, turn, call, FIRST_PARTS, LAST_PARTS)?;
         let Some(mut summary) = summary else { return Ok(None) };
-        let is_small = summary.part_count <= VERIFIED_AT_ONCE;
-        let call = summary.call;
         let mut new = std::mem::take(&mut summary.new);
         new.retain(|row| row.kind != "framing");
         let new_count = new.len();
@@ -54,33 +50,20 @@ impl KnownPrompt {
         // What stands between the parts is no part.
         summary.first.retain(|row| row.kind != "framing");
         summary.last.retain(|row| row.kind != "framing");
-        let mut lists = [&mut summary.first, &mut summary.last, &mut new];
-        let (whole, previews) = whole_and_previews(store, (key, turn, call), is_small, &mut lists)?;
-        let fidelity = match whole {
+        // A small prompt is verified while the page is made, a larger one when asked.
+        let fidelity = match store.small_prompt(session, turn, &summary)? {
             Some(prompt) => FidelityView::checked(&prompt),
             None => {
-                let check = format!("{}/fidelity?call={call}", links::turn(session, turn));
+                let turn = links::turn(&session.session, turn);
+                let check = format!("{turn}/fidelity?call={}", summary.call);
                 FidelityView::unchecked(&summary, check)
             }
         };
+        let mut lists = [&mut summary.first, &mut summary.last, &mut new];
+        let previews = describe(store, key, &mut lists)?;
         let new_parts = with_events(store, new)?;
         Ok(Some(Self { summary, fidelity, new_parts, new_count, new_numbers, previews }))
     }
-}
-
-/// Reads a small prompt whole, and beside that the lines of its parts, which takes about as long.
-fn whole_and_previews(
-    store: &Store,
-    (key, turn, call): (u32, u32, u32),
-    is_small: bool,
-    lists: &mut [&mut Vec<PromptPartRow>],
-) -> Result<(Option<Prompt>, Previews), StoreError> {
-    std::thread::scope(|scope| {
-        let whole = is_small.then(|| scope.spawn(|| store.prompt(key, turn, call)));
-        let previews = describe(store, key, lists)?;
-        let whole = whole.map(|whole| whole.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        Ok((whole.transpose()?, previews))
-    })
 }
 
 /// How near a prompt is to what the model saw.
