@@ -24,6 +24,7 @@ macro_rules! payload {
 
 mod context;
 mod model;
+mod money;
 mod prompt;
 mod session;
 mod tool;
@@ -32,6 +33,7 @@ mod work;
 
 pub use context::*;
 pub use model::*;
+pub use money::*;
 pub use prompt::*;
 pub use session::*;
 pub use tool::*;
@@ -144,7 +146,8 @@ bodies! {
     AlertAcked(Note) = "alert.acked",
     SilenceSet(Note) = "silence.set",
     PriceImported(Note) = "price.imported",
-    BudgetSet(Note) = "budget.set",
+    PriceApplied(PriceApplied) = "price.applied",
+    BudgetSet(BudgetSet) = "budget.set",
     AlertPending(Note) = "alert.pending",
     AlertFired(Note) = "alert.fired",
     AlertResolved(Note) = "alert.resolved",

@@ -1,5 +1,6 @@
 //! Where everything is kept: the journal, which is the truth, and what is projected from it.
 
+mod decide;
 mod journal;
 mod live;
 mod mapper;

@@ -51,6 +51,8 @@ payload! {
         time_to_first_token_ms: Option<u64>,
         /// Milliseconds from request to the last token.
         duration_ms: Option<u64>,
+        /// The way it was served in, in the provider's word: `standard`, `batch`, `flex`, `priority`.
+        service_tier: Option<String>,
         /// The cost as the agent reported it.
         reported_cost_usd: Option<PicoUsd>,
     }

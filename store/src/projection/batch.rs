@@ -23,6 +23,9 @@ pub(super) struct Batch {
     pub(super) memory_events: Vec<MemoryEventRow>,
     pub(super) skill_events: Vec<SkillEventRow>,
     pub(super) scores: Vec<ScoreRow>,
+    pub(super) budgets: Vec<BudgetRow>,
+    pub(super) repricings: Vec<RepricingRow>,
+    pub(super) edits: Vec<EditRow>,
 }
 
 impl Batch {
@@ -54,7 +57,10 @@ impl Batch {
         append(connection, &mut self.chunks)?;
         append(connection, &mut self.memory_events)?;
         append(connection, &mut self.skill_events)?;
-        append(connection, &mut self.scores)
+        append(connection, &mut self.scores)?;
+        append(connection, &mut self.budgets)?;
+        append(connection, &mut self.repricings)?;
+        append(connection, &mut self.edits)
     }
 }
 
@@ -86,6 +92,9 @@ pub(super) fn ddl() -> String {
         MemoryEventRow::ddl(),
         SkillEventRow::ddl(),
         ScoreRow::ddl(),
+        BudgetRow::ddl(),
+        RepricingRow::ddl(),
+        EditRow::ddl(),
     ];
     format!(
         "CREATE SCHEMA behavior; CREATE SCHEMA cost; CREATE SCHEMA quality; CREATE SCHEMA learning;

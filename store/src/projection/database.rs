@@ -9,7 +9,7 @@ use super::batch;
 /// The DuckDB that this program is built for; another one is refused at the start.
 const DUCKDB_VERSION: &str = "v1.5.5";
 /// The version of the tables. A file of another version is made again from the journal.
-const SCHEMA_VERSION: u32 = 4;
+const SCHEMA_VERSION: u32 = 5;
 /// What DuckDB may hold in memory: the batches that are written are held by this program, not by DuckDB.
 const MEMORY_LIMIT: &str = "64MB";
 

@@ -3,10 +3,12 @@
 mod batch;
 pub(crate) mod columns;
 mod database;
+mod decisions;
 mod kept;
 mod prompt;
 pub(crate) mod ranges;
 mod session;
+mod signature;
 pub(crate) mod tables;
 pub(crate) mod text;
 mod worker;
@@ -30,6 +32,7 @@ use crate::{Journal, JournalError, Mapped, Mappers, Position, Record, RecordKind
 use batch::Batch;
 use columns::Table;
 use database::Found;
+use decisions::is_decision;
 use session::{Applied, Context, Place, Session, Shared};
 use tables::{SessionRow, SourceRow, UnreadRow};
 use text::hash64;
@@ -351,6 +354,9 @@ impl Projection {
 
     fn take_event(&mut self, position: Position, record: &Record) -> Result<(), ProjectionError> {
         match Event::from_json(&record.bytes) {
+            Ok(event) if is_decision(&event.body) => {
+                self.decide(&event, Place { position: position.0, sub: 0 })
+            }
             Ok(event) => {
                 let key = self.session_named(&event.session)?;
                 self.session(key)?.set_source("api");
@@ -362,6 +368,10 @@ impl Projection {
     }
 
     fn apply(&mut self, event: &Event, place: Place) -> Result<Applied, ProjectionError> {
+        if is_decision(&event.body) {
+            self.decide(event, place)?;
+            return Ok(Applied::Stored);
+        }
         let key = self.session_named(&event.session)?;
         self.find_root(key, event)?;
         let shared = self.shared_with_ancestors(key, event)?;

@@ -4,10 +4,12 @@ mod about;
 mod calls;
 mod carry;
 mod copies;
+mod edits;
 mod ending;
 mod history;
 mod learning;
 mod loading;
+mod money;
 mod names;
 mod parts;
 mod place;
@@ -106,6 +108,7 @@ impl Session {
             session: name.to_owned(),
             models: "[]".to_owned(),
             tools: "[]".to_owned(),
+            tags: "[]".to_owned(),
             status: "unknown".to_owned(),
             end_reason: "unknown".to_owned(),
             usage_quality: UsageQuality::Missing.as_str().to_owned(),
@@ -401,6 +404,7 @@ impl Session {
         };
         self.add_parts(event, turn, place, context.batch);
         self.note_learning(event, turn, place, context.batch);
+        self.note_edit(event, turn, place, context.batch);
         Ok(turn)
     }
 
@@ -411,6 +415,7 @@ impl Session {
             Body::SessionTitled(titled) => self.take_title(event, titled),
             Body::SessionEnded(ended) => self.session_ended(ended),
             Body::RunEnded(ended) => self.run_ended(ended),
+            Body::UserRetried(_) => self.asked_again(),
             _ => {}
         }
     }

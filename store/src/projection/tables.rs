@@ -85,6 +85,8 @@ table! {
         git_branch: Option<String>,
         /// The permission mode.
         permission_mode: Option<String>,
+        /// A JSON list of its tags.
+        tags: String,
         /// The title: the source's, else the first request.
         title: Option<String>,
         /// The earliest time in it.
@@ -137,6 +139,16 @@ table! {
         usage_quality: String,
         /// What the agent says it cost, in 1e-12 USD.
         reported_cost_picousd: Option<i64>,
+        /// What its calls cost by the price table, as far as they have a price, in 1e-12 USD.
+        cost_picousd: Option<i64>,
+        /// Calls of models that have no price.
+        unpriced_calls: u32,
+        /// Calls of models of which a part has no price.
+        partly_unpriced_calls: u32,
+        /// What it cost by the table before the last one that it was priced by.
+        earlier_cost_picousd: Option<i64>,
+        /// That table.
+        earlier_price_table: Option<String>,
         /// The largest prompt, in tokens.
         peak_prompt_tokens: Option<u64>,
         /// The first turn in which a tool or a model call failed; refused and broken off ones do not count.
@@ -220,6 +232,23 @@ table! {
         rejected_tool_calls: u32,
         /// Of these, broken off.
         cancelled_tool_calls: u32,
+        /// The model of its last response.
+        model: Option<String>,
+        /// Calls of models that failed.
+        failed_model_calls: u32,
+        /// What its calls cost by the price table, as far as they have a price, in 1e-12 USD.
+        cost_picousd: Option<i64>,
+        /// Calls of models that have no price, or of which a part has none.
+        unpriced_calls: u32,
+        /// Whether the user asked for the same once more: said so, went back to an earlier place, or repeated
+        /// the words.
+        retried: bool,
+        /// Times the user broke it off.
+        interrupts: u32,
+        /// Calls that were to change a file and ended.
+        edits: u32,
+        /// Of these, done and left as the agent made them.
+        edits_kept: u32,
         /// How it ended.
         status: String,
         /// Why.
@@ -292,6 +321,10 @@ table! {
         reasoning_tokens: Option<u64>,
         /// How far the tokens can be trusted.
         usage_quality: String,
+        /// What its calls cost by the price table, as far as they have a price, in 1e-12 USD.
+        cost_picousd: Option<i64>,
+        /// Calls of models that have no price, or of which a part has none.
+        unpriced_calls: u32,
     }
 }
 
@@ -304,6 +337,8 @@ table! {
         turn: u32,
         /// Its number in the turn, from 1.
         call: u32,
+        /// The run.
+        run: u32,
         /// The provider's id of the response.
         response_id: Option<String>,
         /// 64 bits that tell responses of the session apart.
@@ -344,8 +379,18 @@ table! {
         time_to_first_token_ms: Option<u64>,
         /// From request to end, as reported.
         duration_ms: Option<u64>,
+        /// The way it was served in, where that has a price of its own: `batch`, `flex`, `priority`.
+        service_tier: Option<String>,
         /// What the agent says it cost, in 1e-12 USD.
         reported_cost_picousd: Option<i64>,
+        /// What it cost by the price table, as far as it has a price, in 1e-12 USD.
+        cost_picousd: Option<i64>,
+        /// `priced`, `partly_unpriced`, `unpriced`, or `not_charged` for a call that failed.
+        cost_status: String,
+        /// Why it has no price, or a part of it has none.
+        unpriced_reason: Option<String>,
+        /// The table that it was priced by.
+        price_table: Option<String>,
     }
 }
 
@@ -380,6 +425,10 @@ table! {
         ended_at: Option<Timestamp>,
         /// How long it ran: reported, else from call to result.
         duration_ms: Option<u64>,
+        /// The words of its failure without numbers, names and places, by which equal failures are grouped.
+        error_signature: Option<String>,
+        /// Whether it failed because its time was up.
+        timed_out: bool,
         /// Where the call's event stands: record.
         position: u64,
         /// Where the call's event stands: which of the record's events.
@@ -514,6 +563,66 @@ table! {
         name: String,
         /// In words.
         label: Option<String>,
+        /// The record.
+        position: u64,
+    }
+}
+
+table! {
+    /// A ceiling that somebody set: the last one of its period and scope holds.
+    BudgetRow = "cost"."budgets" {
+        /// When it was set.
+        ts: Option<Timestamp>,
+        /// What it holds for: `month` or `task`.
+        period: String,
+        /// Whose money: `all`, `user`, `agent`, `project` or `model`.
+        scope: String,
+        /// Which one of them; empty for `all`.
+        name: String,
+        /// The ceiling, in 1e-12 USD; absent where it was taken away.
+        ceiling_picousd: Option<i64>,
+        /// Who set it.
+        set_by: Option<String>,
+        /// Why.
+        why: Option<String>,
+        /// The record.
+        position: u64,
+    }
+}
+
+table! {
+    /// A change of the price table that was applied to what had been priced by another.
+    RepricingRow = "cost"."repricings" {
+        /// When.
+        ts: Option<Timestamp>,
+        /// The table before.
+        table_before: String,
+        /// The table after.
+        table_after: String,
+        /// Sessions whose figure changed.
+        sessions: u64,
+        /// What these cost before, in 1e-12 USD.
+        cost_before_picousd: i64,
+        /// The record.
+        position: u64,
+    }
+}
+
+table! {
+    /// What the user made of a change that the agent made.
+    EditRow = "quality"."edits" {
+        /// The session.
+        session_key: u32,
+        /// The turn.
+        turn: u32,
+        /// When.
+        ts: Option<Timestamp>,
+        /// The file.
+        path: Option<String>,
+        /// Lines of the agent that the user kept.
+        lines_kept: Option<u64>,
+        /// Lines that the user changed.
+        lines_changed: Option<u64>,
         /// The record.
         position: u64,
     }

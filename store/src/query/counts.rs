@@ -1,6 +1,4 @@
-//! What rows of sessions and runs do not hold: how many turns wait for an answer, where models failed.
-
-use rustc_hash::FxHashMap;
+//! How many turns a session has, which its row tells only as far as they were answered.
 
 use crate::{Store, StoreError};
 
@@ -25,21 +23,6 @@ impl Store {
             Ok(connection.prepare_cached(sql)?.query_row([session_key], |row| {
                 Ok(TurnCounts { last: row.get(0)?, last_responded: row.get(1)?, unanswered: row.get(2)? })
             })?)
-        })
-    }
-
-    /// Returns how many calls of models failed in each run of a session; runs without any are absent.
-    pub fn failed_model_calls_by_run(&self, session_key: u32) -> Result<FxHashMap<u32, u32>, StoreError> {
-        let sql = "SELECT run, sum(failed_model_calls)::UINTEGER FROM behavior.turns
-            WHERE session_key = ? AND failed_model_calls > 0 GROUP BY run";
-        self.read(|connection| {
-            let mut statement = connection.prepare_cached(sql)?;
-            let mut rows = statement.query([session_key])?;
-            let mut counts = FxHashMap::default();
-            while let Some(row) = rows.next()? {
-                counts.insert(row.get(0)?, row.get(1)?);
-            }
-            Ok(counts)
         })
     }
 }

@@ -4,6 +4,7 @@ use agent_core::Timestamp;
 use duckdb::types::Value;
 use serde::{Deserialize, Serialize};
 
+use super::conditions::{Conditions, timestamp};
 use super::sessions::RUNNING_WITHIN_MS;
 
 /// Which sessions are asked for; what is absent does not restrict.
@@ -77,16 +78,16 @@ impl SessionFilter {
             all.add("coalesce(s.started_at, s.ended_at) < ?", [timestamp(to)]);
         }
         if let Some(status) = &self.status {
-            all.status(status, now);
+            add_status(&mut all, status, now);
         }
         if let Some(text) = self.text.as_deref().filter(|text| !text.is_empty()) {
-            all.text(text);
+            add_text(&mut all, text);
         }
         if self.has_error {
             all.add("s.first_error_turn IS NOT NULL", []);
         }
         if self.top_only {
-            all.top_only(orphans);
+            add_top_only(&mut all, orphans);
         }
         if let Some(place) = self.after {
             let ended_at = Value::BigInt(place.ended_at_micros);
@@ -95,7 +96,7 @@ impl SessionFilter {
                 [ended_at.clone(), ended_at, Value::UInt(place.session_key)],
             );
         }
-        (all.sql(), all.parameters)
+        (all.sql(), all.into_parameters())
     }
 }
 
@@ -103,79 +104,43 @@ impl SessionFilter {
 pub(super) const LIST_ORDER: &str =
     "coalesce(epoch_us(s.ended_at), epoch_us(s.started_at), -9223372036854775808)";
 
-#[derive(Default)]
-struct Conditions {
-    conditions: Vec<String>,
-    parameters: Vec<Value>,
-}
-
-impl Conditions {
-    fn add<const N: usize>(&mut self, condition: &str, parameters: [Value; N]) {
-        self.conditions.push(condition.to_owned());
-        self.parameters.extend(parameters);
-    }
-
-    fn equal(&mut self, column: &str, value: Option<&str>) {
-        if let Some(value) = value {
-            self.add(&format!("{column} = ?"), [Value::Text(value.to_owned())]);
+fn add_status(all: &mut Conditions, status: &str, now: Timestamp) {
+    let since = Timestamp::from_micros(now.micros() - RUNNING_WITHIN_MS * 1000);
+    match status {
+        "running" => all.add("s.status = 'unknown' AND s.ended_at >= ?", [timestamp(since)]),
+        "unknown" => {
+            all.add("s.status = 'unknown' AND (s.ended_at IS NULL OR s.ended_at < ?)", [timestamp(since)])
         }
-    }
-
-    /// The column is a JSON list of names.
-    fn name_in(&mut self, column: &str, name: Option<&str>) {
-        if let Some(name) = name {
-            let quoted = serde_json::to_string(name).expect("a string is JSON");
-            self.add(&format!("contains({column}, ?)"), [Value::Text(quoted)]);
-        }
-    }
-
-    fn status(&mut self, status: &str, now: Timestamp) {
-        let since = Timestamp::from_micros(now.micros() - RUNNING_WITHIN_MS * 1000);
-        match status {
-            "running" => self.add("s.status = 'unknown' AND s.ended_at >= ?", [timestamp(since)]),
-            "unknown" => self
-                .add("s.status = 'unknown' AND (s.ended_at IS NULL OR s.ended_at < ?)", [timestamp(since)]),
-            other => self.equal("s.status", Some(other)),
-        }
-    }
-
-    fn top_only(&mut self, orphans: &[u32]) {
-        let top = "s.parent_kind IS NULL OR s.parent_kind <> 'subagent'";
-        if orphans.is_empty() {
-            return self.add(&format!("({top})"), []);
-        }
-        let keys = orphans.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-        self.add(&format!("({top} OR s.session_key IN ({keys}))"), []);
-    }
-
-    fn text(&mut self, text: &str) {
-        let pattern =
-            Value::Text(format!("%{}%", text.replace('!', "!!").replace('%', "!%").replace('_', "!_")));
-        let like = |column: &str| format!("{column} ILIKE ? ESCAPE '!'");
-        let columns = [
-            like("s.title"),
-            like("s.session"),
-            format!(
-                "s.session_key IN (SELECT session_key FROM behavior.turns WHERE {} OR {} OR {})",
-                like("user_preview"),
-                like("response_preview"),
-                like("error_preview")
-            ),
-            format!(
-                "s.session_key IN (SELECT session_key FROM behavior.tool_calls WHERE {} OR {})",
-                like("input_preview"),
-                like("output_preview")
-            ),
-        ];
-        self.conditions.push(format!("({})", columns.join(" OR ")));
-        self.parameters.extend(std::iter::repeat_n(pattern, 7));
-    }
-
-    fn sql(&self) -> String {
-        if self.conditions.is_empty() { "true".to_owned() } else { self.conditions.join(" AND ") }
+        other => all.equal("s.status", Some(other)),
     }
 }
 
-pub(super) fn timestamp(ts: Timestamp) -> Value {
-    Value::Timestamp(duckdb::types::TimeUnit::Microsecond, ts.micros())
+fn add_top_only(all: &mut Conditions, orphans: &[u32]) {
+    let top = "s.parent_kind IS NULL OR s.parent_kind <> 'subagent'";
+    if orphans.is_empty() {
+        return all.add(&format!("({top})"), []);
+    }
+    let keys = orphans.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+    all.add(&format!("({top} OR s.session_key IN ({keys}))"), []);
+}
+
+fn add_text(all: &mut Conditions, text: &str) {
+    let pattern = Value::Text(format!("%{}%", text.replace('!', "!!").replace('%', "!%").replace('_', "!_")));
+    let like = |column: &str| format!("{column} ILIKE ? ESCAPE '!'");
+    let columns = [
+        like("s.title"),
+        like("s.session"),
+        format!(
+            "s.session_key IN (SELECT session_key FROM behavior.turns WHERE {} OR {} OR {})",
+            like("user_preview"),
+            like("response_preview"),
+            like("error_preview")
+        ),
+        format!(
+            "s.session_key IN (SELECT session_key FROM behavior.tool_calls WHERE {} OR {})",
+            like("input_preview"),
+            like("output_preview")
+        ),
+    ];
+    all.add(&format!("({})", columns.join(" OR ")), std::iter::repeat_n(pattern, 7));
 }

@@ -1,9 +1,11 @@
 //! Questions to the store, each answered by plain rows. All of them block; not for async threads.
 
 mod body;
+mod conditions;
 mod counts;
 mod events;
 mod filter;
+pub mod metrics;
 mod orphans;
 mod parts;
 mod prompts;

@@ -171,4 +171,23 @@ impl Store {
             Ok(found)
         })
     }
+
+    /// Returns what `read` makes of each row of the answer. The words of the question are kept with its plan, so
+    /// that what differs from one time to the next belongs into the parameters.
+    pub(super) fn rows<T>(
+        &self,
+        sql: &str,
+        parameters: Vec<duckdb::types::Value>,
+        read: impl Fn(&duckdb::Row<'_>) -> duckdb::Result<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(sql)?;
+            let mut rows = statement.query(duckdb::params_from_iter(parameters))?;
+            let mut found = Vec::new();
+            while let Some(row) = rows.next()? {
+                found.push(read(row)?);
+            }
+            Ok(found)
+        })
+    }
 }

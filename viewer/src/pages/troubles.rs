@@ -37,13 +37,12 @@ impl Troubles {
         )
     }
 
-    /// A run's row does not count calls of models.
-    pub(crate) fn of_run(row: &RunRow, model_errors: u32) -> Self {
+    pub(crate) fn of_run(row: &RunRow) -> Self {
         Self::new(
             row.failed_tool_calls.into(),
             row.rejected_tool_calls.into(),
             row.cancelled_tool_calls.into(),
-            model_errors.into(),
+            row.failed_model_calls.into(),
         )
     }
 

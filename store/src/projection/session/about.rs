@@ -4,6 +4,7 @@ use agent_core::{Event, ParentKind, SessionStarted, SessionTitled, TurnStarted};
 
 use super::super::text::{hash64, preview};
 use super::Session;
+use super::names::add_name;
 
 impl Session {
     /// Merges what is said of the session: a later word on a field counts.
@@ -23,6 +24,9 @@ impl Session {
             if said.is_some() {
                 kept.clone_from(said);
             }
+        }
+        for tag in &about.tags {
+            add_name(&mut self.row.tags, tag);
         }
         if let Some(title) = &about.title {
             self.titled(title);

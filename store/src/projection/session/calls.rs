@@ -102,6 +102,7 @@ impl Session {
                 session_key: self.row.session_key,
                 turn,
                 call,
+                run: self.carry.run.number,
                 response,
                 started_at: event.ts,
                 usage_quality: UsageQuality::Missing.as_str().to_owned(),
@@ -125,8 +126,11 @@ impl Session {
     pub(super) fn note_model(&mut self, turn: u32, model: Option<String>) {
         let Some(model) = model else { return };
         add_name(&mut self.row.models, &model);
-        if let Some(row) = self.turns.get_mut(turn) {
-            row.model = Some(model);
+        let Some(row) = self.turns.get_mut(turn) else { return };
+        row.model = Some(model.clone());
+        let run = row.run;
+        if let Some(run) = self.runs.get_mut(run) {
+            run.model = Some(model);
         }
     }
 
@@ -171,6 +175,9 @@ impl Session {
         self.settle_waiting(context.batch);
         PromptState::snapshot(&mut self.carry.prompt, self.row.session_key, turn, call, context.batch);
         let words = failure.error.message.as_deref().or(failure.error.kind.as_deref()).map(preview);
+        if let Some(run) = self.runs.get_mut(self.carry.run.number) {
+            run.failed_model_calls += 1;
+        }
         if let Some(row) = self.turns.get_mut(turn) {
             row.failed_model_calls += 1;
             row.error_preview = row.error_preview.take().or_else(|| words.clone());
@@ -181,6 +188,7 @@ impl Session {
                 session_key: self.row.session_key,
                 turn,
                 call,
+                run: self.carry.run.number,
                 response: response_of(event),
                 started_at: event.ts,
                 ended_at: event.ts,

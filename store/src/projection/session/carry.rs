@@ -77,6 +77,10 @@ pub(super) struct CurrentRun {
     pub(super) number: u32,
     pub(super) turns: u32,
     pub(super) responded: bool,
+    /// The request, hashed.
+    pub(super) request: Option<u64>,
+    /// Whether the user said that the next run asks for the same once more, or went back for it.
+    pub(super) next_is_retry: bool,
     /// What the source says of its end.
     pub(super) ended: Option<(String, String)>,
 }

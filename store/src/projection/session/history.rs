@@ -7,7 +7,8 @@ use super::super::text::hash64;
 use super::Session;
 
 impl Session {
-    /// When a request follows an earlier step than the last one, the history is cut back to it.
+    /// When a request follows an earlier step than the last one, the history is cut back to it, and what is asked
+    /// there is asked once more.
     pub(super) fn follow_branch(&mut self, event: &Event) {
         let Some(after) = event.after.as_deref().map(hash64) else { return };
         if self.carry.last_step == Some(after) {
@@ -17,6 +18,7 @@ impl Session {
         let before_inherited = inherited.map(|(_, position)| position.saturating_sub(1));
         if let Some(position) = self.steps.get(&after).copied().or(before_inherited) {
             self.prompt.rewind(&mut self.carry.prompt, position);
+            self.carry.run.next_is_retry = true;
         }
     }
 

@@ -112,6 +112,7 @@ impl Session {
         self.carry.last_thing = LastThing::Request;
         self.row.runs += 1;
         let first_turn = self.first_turn_of_run();
+        let retried = self.is_retry(task);
         self.runs.insert_new(
             self.carry.run.number,
             RunRow {
@@ -122,6 +123,7 @@ impl Session {
                 task_preview: preview(task),
                 started_at: ts,
                 ended_at: ts,
+                retried,
                 status: "unknown".to_owned(),
                 end_reason: "unknown".to_owned(),
                 ..Default::default()

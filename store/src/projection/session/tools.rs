@@ -3,6 +3,7 @@
 use agent_core::{ErrorInfo, Event, ToolCalled, ToolEnded, ToolReported, ToolStatus};
 use duckdb::Connection;
 
+use super::super::signature::{is_timeout, signature};
 use super::super::tables::ToolCallRow;
 use super::super::text::{hash64, preview, preview_of};
 use super::names::add_name;
@@ -191,8 +192,13 @@ impl Session {
         status: ToolStatus,
         context: &mut Context<'_>,
     ) -> duckdb::Result<()> {
-        let Some(row) = self.tools.get(number) else { return Ok(()) };
-        let (turn, words) = (row.turn, row.output_preview.clone());
+        let Some(row) = self.tools.get_mut(number) else { return Ok(()) };
+        let failed_words = row.output_preview.as_deref().filter(|_| is_error(status));
+        row.error_signature = failed_words.and_then(signature);
+        row.timed_out = is_error(status) && is_timeout(row.output_preview.as_deref(), row.exit_code);
+        let (turn, words, name) = (row.turn, row.output_preview.clone(), row.name.clone());
+        self.load_turn(turn, context.database)?;
+        self.count_edit(&name, turn, (before, status), context.database)?;
         if is_error(status) && !before.is_some_and(is_error) {
             self.first_error(turn);
         }

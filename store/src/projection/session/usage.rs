@@ -115,6 +115,9 @@ impl Session {
         if piece.finish_reason.is_some() {
             row.finish_reason.clone_from(&piece.finish_reason);
         }
+        if piece.service_tier.is_some() {
+            row.service_tier.clone_from(&piece.service_tier);
+        }
         row.visible_bytes += piece.content.iter().map(|block| block.text_len() as u64).sum::<u64>();
         if let Some(cost) = piece.reported_cost_usd.and_then(|cost| i64::try_from(cost.0).ok()) {
             row.reported_cost_picousd = row.reported_cost_picousd.max(Some(cost));

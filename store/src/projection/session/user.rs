@@ -2,7 +2,7 @@
 
 use agent_core::{Event, Origin, UserMessaged};
 
-use super::super::text::preview;
+use super::super::text::{hash64, preview};
 use super::{Context, LastThing, Session};
 
 impl Session {
@@ -49,6 +49,26 @@ impl Session {
         if let Some(row) = self.turns.get_mut(turn) {
             row.interrupted = true;
         }
+        if let Some(run) = self.runs.get_mut(self.carry.run.number) {
+            run.interrupts += 1;
+        }
         Ok(turn)
+    }
+
+    /// The user says that the next request, or the one that has no answer yet, asks for the same once more.
+    pub(super) fn asked_again(&mut self) {
+        if self.carry.run.responded {
+            self.carry.run.next_is_retry = true;
+        } else if let Some(run) = self.runs.get_mut(self.carry.run.number) {
+            run.retried = true;
+        }
+    }
+
+    /// Returns whether the run that begins with `task` asks for what the one before asked for.
+    pub(super) fn is_retry(&mut self, task: &str) -> bool {
+        let words = Some(task.trim()).filter(|words| !words.is_empty()).map(hash64);
+        let before = std::mem::replace(&mut self.carry.run.request, words);
+        let said = std::mem::take(&mut self.carry.run.next_is_retry);
+        said || (words.is_some() && words == before)
     }
 }

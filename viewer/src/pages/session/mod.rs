@@ -13,7 +13,6 @@ use agent_core::Status;
 use askama::Template;
 use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse, Redirect, Response};
-use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use store::{
     RunRow, SessionFilter, SessionRow, Store, StoreError, ToolCallRow, TurnCounts, TurnRow, UnreadPiece,
@@ -163,8 +162,6 @@ pub(super) struct Known {
     /// What was said in these turns.
     said: Said,
     pub(super) runs: Vec<RunRow>,
-    /// How many calls of models failed in each run.
-    pub(super) model_errors: FxHashMap<u32, u32>,
     pub(super) bars: Vec<store::MinimapBucket>,
     pub(super) first_error: Option<(TurnRow, Option<ToolCallRow>)>,
     /// The session it came from, when that is here.
@@ -205,10 +202,6 @@ impl Known {
             turns,
             calls,
             runs: store.runs(key)?,
-            model_errors: match session.failed_model_calls {
-                0 => FxHashMap::default(),
-                _ => store.failed_model_calls_by_run(key)?,
-            },
             bars: store.minimap(key, BARS)?,
             first_error: session
                 .first_error_turn

@@ -72,7 +72,7 @@ fn chapter(known: &Known, run: &RunRow, is_here: bool, is_last: bool) -> Chapter
         task: if task.is_empty() { "(no words)".to_owned() } else { task },
         status: words::status(if is_going_on { Status::Running } else { status }),
         detail: detail(run, is_last && known.is_running),
-        troubles: Troubles::of_run(run, known.model_errors.get(&run.run).copied().unwrap_or(0)),
+        troubles: Troubles::of_run(run),
         is_here,
     }
 }
