@@ -7,7 +7,8 @@ use agent_core::{
     Block, Body, ContextAdded, ContextCompacted, EndReason, Ended, Event, EventId, Json, KeptHistory,
     LearningNote, ModelFailed, ModelResponded, Origin, ParentKind, ParentLink, PicoUsd, QueueExit,
     RunStarted, SessionStarted, SessionTitled, Status, Timestamp, ToolCalled, ToolEnded, ToolReported,
-    ToolStatus, TurnStarted, Unqueued, Usage, UsageQuality, UserInterrupted, UserMessaged,
+    ToolStatus, TurnStarted, Unqueued, Usage, UsageQuality, UserEdited, UserInterrupted, UserMessaged,
+    UserRetried,
 };
 use store::{Mapped, Mapper, Mappers, Record, RecordKind, Row, SessionRow, Source, SourceId, Store, Unread};
 
@@ -100,6 +101,9 @@ pub fn dump(folder: &Path) -> Vec<String> {
 /// reported ID STATUS [error=TEXT] [code=N] [ms=N]
 /// context TEXT [slot=S]                        compacted [TEXT] [dropped=ID] [back=COUNT]
 /// asked ID KEY (a memory that the call is to bring)
+/// about [agent=A] [version=V] [by=U] [project=P] [tags=A,B]
+/// recalled KEY | written KEY | listed SKILL | matched SKILL | write-rejected SKILL
+/// retried | edited changed=N
 /// queued TEXT [origin=O]                       left HOW [TEXT | all] [delivery=ID]
 /// defaults M                                   interrupted | run TEXT | run-ended S | ended S | titled T
 /// again LINE | amend LINE ...                  copy SESSION FROM TO
@@ -236,6 +240,25 @@ fn body(words: &Words<'_>) -> Body {
             joins_run: words.has("joins"),
             ..Default::default()
         }),
+        "about" => Body::SessionStarted(SessionStarted {
+            agent: words.named("agent").map(str::to_owned),
+            agent_version: words.named("version").map(str::to_owned),
+            user: words.named("by").map(str::to_owned),
+            project: words.named("project").map(str::to_owned),
+            tags: words
+                .named("tags")
+                .map_or_else(Vec::new, |tags| tags.split(',').map(str::to_owned).collect()),
+            ..Default::default()
+        }),
+        "retried" => Body::UserRetried(UserRetried::default()),
+        "edited" => {
+            Body::UserEdited(UserEdited { lines_changed: words.tokens("changed"), ..Default::default() })
+        }
+        "recalled" => Body::MemoryRecalled(note(text)),
+        "written" => Body::MemoryWritten(note(text)),
+        "listed" => Body::SkillListed(note(text)),
+        "matched" => Body::SkillMatched(note(text)),
+        "write-rejected" => Body::SkillWriteRejected(note(text)),
         "asked" => Body::MemoryRecalled(LearningNote {
             key: words.at(2).to_owned(),
             call_id: Some(text),
@@ -297,6 +320,10 @@ fn body(words: &Words<'_>) -> Body {
         "titled" => Body::SessionTitled(SessionTitled { title: text, ..Default::default() }),
         other => panic!("no such word: {other}"),
     }
+}
+
+fn note(key: String) -> LearningNote {
+    LearningNote { key, ..Default::default() }
 }
 
 fn waiting(text: String, words: &Words<'_>) -> UserMessaged {
