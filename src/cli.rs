@@ -59,6 +59,10 @@ enum Command {
     Prompt(crate::questions::PromptArgs),
     /// Print what changed in the prompt from one turn to another
     Diff(crate::questions::DiffArgs),
+    /// Tell what was spent: tokens and money, by day, model, user and so on
+    Cost(crate::figures::CostArgs),
+    /// Tell how agents do: tasks, tools, models, skills, memories
+    Metrics(crate::figures::MetricsArgs),
     /// Make the tables again from the journal
     Rebuild,
     /// Print a fresh link to the pages of the Dashcam that runs
@@ -89,6 +93,8 @@ impl Cli {
             Command::Show(args) => crate::questions::show(common, args),
             Command::Prompt(args) => crate::questions::prompt(common, args),
             Command::Diff(args) => crate::questions::diff(common, args),
+            Command::Cost(args) => crate::figures::cost(common, args),
+            Command::Metrics(args) => crate::figures::metrics(common, args),
             Command::Rebuild => crate::rebuild::run(common),
             Command::Link => crate::link::run(common),
             Command::Doctor(args) => crate::questions::doctor(common, args),

@@ -4,6 +4,7 @@ mod advice;
 mod cli;
 mod data;
 mod demo;
+mod figures;
 mod full_disk;
 mod import;
 mod interrupt;

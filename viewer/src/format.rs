@@ -1,5 +1,7 @@
 //! Figures as people read them. What is not known is a dash, never 0.
 
+use agent_core::PicoUsd;
+
 /// Stands where a figure is not known.
 pub(crate) const UNKNOWN: &str = "—";
 
@@ -79,6 +81,20 @@ pub(crate) fn dollars(picousd: i64) -> String {
     let (scale, width) = (10_u64.pow(places), places as usize);
     let sign = if picousd < 0 { "-" } else { "" };
     format!("{sign}${}.{:0width$}", rounded / scale, rounded % scale)
+}
+
+/// Returns a sum of money in dollars as [`dollars`] does, however large it is.
+pub(crate) fn money(amount: PicoUsd) -> String {
+    match i64::try_from(amount.0) {
+        Ok(picousd) => dollars(picousd),
+        // Sums beyond nine million dollars need no cents.
+        Err(_) => format!("${}", amount.0 / 1_000_000_000_000),
+    }
+}
+
+/// Returns a ratio as a percentage with one decimal: `61.4 %`.
+pub(crate) fn percent(ratio: f64) -> String {
+    format!("{:.1} %", ratio * 100.0)
 }
 
 /// Returns "1 turn", "2 turns".

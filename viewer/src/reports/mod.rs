@@ -1,11 +1,13 @@
 //! Answers for scripts and terminals: what the command line prints, and the local API gives.
 
+mod cost;
 mod diff;
 mod doctor;
 mod excerpt;
 mod find;
 mod local;
 mod look;
+mod metrics;
 mod plain;
 mod prompt;
 mod rebuild;
@@ -17,12 +19,14 @@ mod transcript;
 use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
+use store::metrics::{Group, Scope};
 use store::{SessionFilter, Store, StoreError};
 
 use crate::typed_time::TimeError;
 
 pub use local::{AskRequest, read_answer, router};
 pub use look::Look;
+pub use metrics::MetricClass;
 pub use rebuild::Rebuilt;
 
 /// A question that a subcommand asks.
@@ -60,6 +64,26 @@ pub enum Question {
         turn: u32,
         /// The earlier one; the one before when absent.
         against: Option<u32>,
+    },
+    /// What calls of models used and cost.
+    Cost {
+        /// Of what.
+        scope: Box<Scope>,
+        /// By what; one sum where absent.
+        by: Option<Group>,
+        /// The zone of the days, as `TypedTimes::zone_text` gives it.
+        zone: String,
+    },
+    /// How agents do.
+    Metrics {
+        /// Of what.
+        scope: Box<Scope>,
+        /// By what; one row where absent.
+        by: Option<Group>,
+        /// Which figures.
+        class: MetricClass,
+        /// The zone of the days, as `TypedTimes::zone_text` gives it.
+        zone: String,
     },
     /// Have the tables made again while the old ones answer.
     Rebuild,
@@ -169,6 +193,10 @@ pub fn answer(
         Question::Show { session, turn, all } => show::write(store, session, *turn, *all, style, out),
         Question::Prompt { session, turn, call } => prompt::write(store, session, *turn, *call, style, out),
         Question::Diff { session, turn, against } => diff::write(store, session, *turn, *against, style, out),
+        Question::Cost { scope, by, zone } => cost::write(store, scope, *by, zone, style, out),
+        Question::Metrics { scope, by, class, zone } => {
+            metrics::write(store, scope, *by, *class, zone, style, out)
+        }
         Question::Rebuild => rebuild::write(store, style, out),
         Question::Doctor { verify } => doctor::write(store, *verify, style, out),
     }

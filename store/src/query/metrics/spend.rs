@@ -63,6 +63,11 @@ impl Spend {
             + self.cache_write_1h_tokens
     }
 
+    /// Returns how whole the sum of money is; nothing where there is no call.
+    pub fn cost_status(&self) -> Option<CostStatus> {
+        CostStatus::of(self.calls, self.unpriced_calls, self.partly_unpriced_calls)
+    }
+
     /// Returns the share of the input that was read from the cache; nothing where there was no input.
     pub fn cache_hit_ratio(&self) -> Option<f64> {
         let input = self.input_tokens();
@@ -107,6 +112,40 @@ impl Spend {
         if let Some(more) = other.reported_cost_usd {
             let before = self.reported_cost_usd.unwrap_or_default();
             self.reported_cost_usd = Some(PicoUsd(before.0.saturating_add(more.0)));
+        }
+    }
+}
+
+/// Whether a sum of money is whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CostStatus {
+    /// Every call has a price.
+    Priced,
+    /// Some calls have none, or a part of one has none: the sum is a lower bound.
+    PartlyUnpriced,
+    /// No call has a price.
+    Unpriced,
+}
+
+impl CostStatus {
+    /// Returns the word used in JSON and on pages.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Priced => "priced",
+            Self::PartlyUnpriced => "partly_unpriced",
+            Self::Unpriced => "unpriced",
+        }
+    }
+
+    /// Returns how whole the sum over `calls` is, of which so many have no price, or none for a part; nothing
+    /// where there is no call.
+    pub const fn of(calls: u64, unpriced: u64, partly: u64) -> Option<Self> {
+        match (calls, unpriced, partly) {
+            (0, ..) => None,
+            (_, 0, 0) => Some(Self::Priced),
+            (calls, unpriced, _) if unpriced >= calls => Some(Self::Unpriced),
+            _ => Some(Self::PartlyUnpriced),
         }
     }
 }
