@@ -15,6 +15,7 @@ mod sources;
 mod store;
 mod telling;
 mod unreadable;
+mod wide;
 
 pub use journal::{Committed, Journal, JournalError, JournalWriter, Opened, Position, Record, RecordKind};
 pub use live::{SourceCursor, record_hash};

@@ -10,12 +10,13 @@ use duckdb::Connection;
 use tokio::sync::{oneshot, watch};
 
 use crate::live::LiveState;
-use crate::projection::{Projection, SESSIONS_IN_MEMORY, Worker, damage_mark, mark_damaged};
+use crate::projection::{MEMORY_LIMIT, Projection, SESSIONS_IN_MEMORY, Worker, damage_mark, mark_damaged};
 use crate::query::Orphans;
 use crate::readers::Readers;
 use crate::rebuild::{database_path, make_again, set_aside};
 use crate::sources::SourceMemory;
 use crate::unreadable::Unreadable;
+use crate::wide::Wide;
 use crate::{
     Committed, Journal, JournalError, JournalWriter, KeepAll, Mappers, Position, ProjectionError, Record,
     RecordKind, Redact, Source, SourceCursor, SourceId,
@@ -128,6 +129,7 @@ struct Inner {
     unreadable: Unreadable,
     orphans: Orphans,
     sources: SourceMemory,
+    wide: Wide,
     // Dropped in this order: what waits is written, then projected, and the lock goes last.
     writer: Option<JournalWriter>,
     worker: Option<Worker>,
@@ -192,6 +194,7 @@ impl Store {
             unreadable: Unreadable::default(),
             orphans: Orphans::default(),
             sources: SourceMemory::default(),
+            wide: Wide::default(),
             writer: Some(writer),
             worker: Some(worker),
             redact,
@@ -295,6 +298,17 @@ impl Store {
             if matches!(error, StoreError::Projection(error) if error.is_damage()) {
                 mark_damaged(&database_path(&self.inner.folder));
             }
+        })
+    }
+
+    /// Runs a question over many sessions, which may take more memory. Blocks; not for async threads.
+    pub(crate) fn read_wide<T>(
+        &self,
+        query: impl FnOnce(&Connection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.read(|connection| {
+            let _more = self.inner.wide.more(connection, MEMORY_LIMIT)?;
+            query(connection)
         })
     }
 

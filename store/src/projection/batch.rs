@@ -3,6 +3,7 @@
 use duckdb::Connection;
 
 use super::columns::Table;
+use super::rollup::Stale;
 use super::tables::*;
 
 /// Rows to append, and statements that first remove the rows they replace.
@@ -26,6 +27,7 @@ pub(super) struct Batch {
     pub(super) budgets: Vec<BudgetRow>,
     pub(super) repricings: Vec<RepricingRow>,
     pub(super) edits: Vec<EditRow>,
+    stale: Stale,
 }
 
 impl Batch {
@@ -50,7 +52,9 @@ impl Batch {
         append(connection, &mut self.events)?;
         append(connection, &mut self.runs)?;
         append(connection, &mut self.turns)?;
+        self.stale.note(&self.model_calls);
         append(connection, &mut self.model_calls)?;
+        self.stale.settle(connection)?;
         append(connection, &mut self.tool_calls)?;
         append(connection, &mut self.parts)?;
         append(connection, &mut self.prompts)?;
@@ -85,6 +89,7 @@ pub(super) fn ddl() -> String {
         RunRow::ddl(),
         TurnRow::ddl(),
         ModelCallRow::ddl(),
+        UsageRow::ddl(),
         ToolCallRow::ddl(),
         PartRow::ddl(),
         PromptRow::ddl(),

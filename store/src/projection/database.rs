@@ -11,7 +11,7 @@ const DUCKDB_VERSION: &str = "v1.5.5";
 /// The version of the tables. A file of another version is made again from the journal.
 const SCHEMA_VERSION: u32 = 5;
 /// What DuckDB may hold in memory: the batches that are written are held by this program, not by DuckDB.
-const MEMORY_LIMIT: &str = "64MB";
+pub(crate) const MEMORY_LIMIT: &str = "64MB";
 
 /// Says what is wrong with the database.
 #[derive(Debug, thiserror::Error)]

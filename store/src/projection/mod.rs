@@ -7,6 +7,7 @@ mod decisions;
 mod kept;
 mod prompt;
 pub(crate) mod ranges;
+mod rollup;
 mod session;
 mod signature;
 pub(crate) mod tables;
@@ -17,7 +18,8 @@ mod worker;
 mod tests;
 
 pub use database::ProjectionError;
-pub(crate) use database::{damage_mark, mark_damaged};
+pub(crate) use database::{MEMORY_LIMIT, damage_mark, mark_damaged};
+pub(crate) use rollup::sum_of_tokens;
 pub(crate) use session::{DELIVERED, RETOLD};
 pub(crate) use worker::Worker;
 

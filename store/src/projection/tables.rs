@@ -395,6 +395,52 @@ table! {
 }
 
 table! {
+    /// Sums over the calls of one model in one session and one quarter of an hour (UTC).
+    UsageRow = "cost"."usage" {
+        /// The session.
+        session_key: u32,
+        /// The beginning of the quarter; absent for calls without a time.
+        quarter: Option<Timestamp>,
+        /// The model that served.
+        model: Option<String>,
+        /// Calls that were answered.
+        calls: u64,
+        /// Calls that failed.
+        failed_calls: u64,
+        /// Tokens.
+        uncached_input_tokens: u64,
+        /// Tokens.
+        cache_read_tokens: u64,
+        /// Tokens.
+        cache_write_5m_tokens: u64,
+        /// Tokens.
+        cache_write_1h_tokens: u64,
+        /// Tokens.
+        output_tokens: u64,
+        /// The same with each figure that is not whole raised to visible characters / 4 where that is more.
+        estimated_output_tokens: u64,
+        /// Tokens.
+        reasoning_tokens: u64,
+        /// Calls whose tokens are not the provider's last word.
+        untrusted_calls: u64,
+        /// What the calls cost by the price table, as far as they have a price, in 1e-12 USD.
+        cost_picousd: i64,
+        /// The part of it that rests on tokens which are not the provider's last word.
+        untrusted_cost_picousd: i64,
+        /// Calls that have no price.
+        unpriced_calls: u64,
+        /// Calls of which a part has no price.
+        partly_unpriced_calls: u64,
+        /// What the agent says that they cost, in 1e-12 USD.
+        reported_cost_picousd: Option<i64>,
+        /// Calls of which the agent says what they cost.
+        reported_calls: u64,
+        /// What those cost by the price table, in 1e-12 USD.
+        cost_of_reported_picousd: i64,
+    }
+}
+
+table! {
     /// One tool call.
     ToolCallRow = "behavior"."tool_calls" {
         /// The session.

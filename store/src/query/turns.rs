@@ -172,7 +172,7 @@ impl Store {
         })
     }
 
-    /// Returns what `read` makes of each row of the answer. The words of the question are kept with its plan, so
+    /// Returns what `read` makes of each row of the answer to a question over many sessions. The words of the question are kept with its plan, so
     /// that what differs from one time to the next belongs into the parameters.
     pub(super) fn rows<T>(
         &self,
@@ -180,7 +180,7 @@ impl Store {
         parameters: Vec<duckdb::types::Value>,
         read: impl Fn(&duckdb::Row<'_>) -> duckdb::Result<T>,
     ) -> Result<Vec<T>, StoreError> {
-        self.read(|connection| {
+        self.read_wide(|connection| {
             let mut statement = connection.prepare_cached(sql)?;
             let mut rows = statement.query(duckdb::params_from_iter(parameters))?;
             let mut found = Vec::new();

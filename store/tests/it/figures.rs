@@ -114,6 +114,31 @@ fn runs_of_sub_agents_are_no_tasks_but_their_calls_are_calls() {
     assert_eq!((tools[0].calls, tools[0].succeeded), (1, 1));
 }
 
+/// A scope between two quarters of an hour is added up from sums, another one call by call.
+#[test]
+fn sums_by_quarters_are_those_of_the_calls() {
+    let mut tale = two_sessions();
+    // A later batch amends a call that was summed before, and adds one.
+    tale.tell("s", "said tail id=r6 in=7 out=9 model=m2 cost=0.01");
+    tale.tell("t", "said next id=r7 in=5 cached=4 out=3 model=m3");
+    let (start, end) = (second(-1001), second(9999));
+    let exact = Scope { from: Some(start), to: Some(end), ..Scope::default() };
+    let rounded = |at: Timestamp| Timestamp::from_micros(at.micros() / 900_000_000 * 900_000_000);
+    let quarters = Scope { from: Some(rounded(start)), to: Some(rounded(end)), ..Scope::default() };
+    for groups in [&[][..], &[Group::Model], &[Group::Day, Group::Model], &[Group::Session], &[Group::User]] {
+        let sorted = |scope: &Scope| {
+            let mut rows = tale.store.spend(scope, groups, &TimeZone::UTC).expect("figures");
+            rows.sort_by(|a, b| a.groups.cmp(&b.groups));
+            rows
+        };
+        assert_eq!(sorted(&quarters), sorted(&exact), "{groups:?}");
+    }
+    let all = &tale.store.spend(&quarters, &[], &TimeZone::UTC).expect("figures")[0];
+    assert_eq!((all.calls, all.failed_calls), (7, 1));
+    assert_eq!((all.uncached_input_tokens, all.cache_read_tokens, all.output_tokens), (12, 4, 12));
+    assert_eq!(all.reported_cost_usd, Some(PicoUsd(10_000_000_000)));
+}
+
 #[test]
 fn the_user_may_go_back_or_say_that_it_is_asked_again() {
     let tale = Tale::of(

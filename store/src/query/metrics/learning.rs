@@ -189,7 +189,8 @@ impl Store {
         scope: &Scope,
         limit: u32,
     ) -> Result<Vec<RecalledInFailure>, StoreError> {
-        let question = scope.ask(LearningKind::Memory.facts(), &[], &TimeZone::UTC);
+        // Not grouped by sessions, but each answer names one.
+        let question = scope.ask(LearningKind::Memory.facts(), &[Group::Session], &TimeZone::UTC);
         let from = question.from.replacen(
             " WHERE ",
             " JOIN behavior.turns u ON u.session_key = f.session_key AND u.turn = f.turn WHERE ",

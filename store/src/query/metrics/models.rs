@@ -42,9 +42,11 @@ const SUMS: &str = "count(*)::UBIGINT, count(*) FILTER (f.failed)::UBIGINT,
     count(*) FILTER (f.finish_reason IN ('max_tokens', 'length', 'max_output_tokens'))::UBIGINT,
     count(*) FILTER (f.finish_reason IN ('refusal', 'content_filter'))::UBIGINT,
     count(f.time_to_first_token_ms)::UBIGINT,
-    quantile_disc(f.time_to_first_token_ms, 0.5)::UBIGINT, quantile_disc(f.time_to_first_token_ms, 0.95)::UBIGINT,
-    count(f.duration_ms)::UBIGINT, quantile_disc(f.duration_ms, 0.5)::UBIGINT,
-    quantile_disc(f.duration_ms, 0.95)::UBIGINT, quantile_disc(f.duration_ms, 0.99)::UBIGINT";
+    quantile_disc(f.time_to_first_token_ms, [0.5, 0.95])[1]::UBIGINT,
+    quantile_disc(f.time_to_first_token_ms, [0.5, 0.95])[2]::UBIGINT,
+    count(f.duration_ms)::UBIGINT, quantile_disc(f.duration_ms, [0.5, 0.95, 0.99])[1]::UBIGINT,
+    quantile_disc(f.duration_ms, [0.5, 0.95, 0.99])[2]::UBIGINT,
+    quantile_disc(f.duration_ms, [0.5, 0.95, 0.99])[3]::UBIGINT";
 
 impl Store {
     /// Returns how fast the calls of models in the scope were answered, a row a group, those called most first.

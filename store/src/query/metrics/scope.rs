@@ -92,7 +92,10 @@ impl Scope {
     /// Returns the question for these facts.
     pub(super) fn ask(&self, facts: Facts, groups: &[Group], zone: &TimeZone) -> Question {
         let needs_turn = facts.model.is_none() && (self.model.is_some() || groups.contains(&Group::Model));
-        let mut from = format!("{} f JOIN main.sessions s ON s.session_key = f.session_key", facts.table);
+        let mut from = format!("{} f", facts.table);
+        if self.needs_session(facts, groups) {
+            from.push_str(" JOIN main.sessions s ON s.session_key = f.session_key");
+        }
         if needs_turn {
             from.push_str(" JOIN behavior.turns t ON t.session_key = f.session_key AND t.turn = f.turn");
         }
@@ -107,6 +110,15 @@ impl Scope {
             groups: groups.iter().map(group).collect(),
             parameters: conditions.into_parameters(),
         }
+    }
+
+    /// To join the sessions costs about as much as to add up what is asked for.
+    fn needs_session(&self, facts: Facts, groups: &[Group]) -> bool {
+        let of_session = [&self.agent, &self.user, &self.project, &self.version, &self.tag];
+        let of_fact = [Group::Day, Group::Hour, Group::Weekday, Group::Model];
+        !facts.with_subagents
+            || of_session.into_iter().any(Option::is_some)
+            || groups.iter().any(|group| !of_fact.contains(group))
     }
 
     fn conditions(&self, facts: Facts) -> Conditions {

@@ -89,8 +89,8 @@ pub struct Endings {
 const SUMS: &str = "count(*)::UBIGINT, count(DISTINCT f.session_key)::UBIGINT,
     count(*) FILTER (f.status = 'completed')::UBIGINT, count(*) FILTER (f.status = 'failed')::UBIGINT,
     count(*) FILTER (f.status = 'cancelled')::UBIGINT, count(*) FILTER (f.status = 'handed_off')::UBIGINT,
-    avg(f.duration_ms)::DOUBLE, quantile_disc(f.duration_ms, 0.5)::UBIGINT,
-    quantile_disc(f.duration_ms, 0.95)::UBIGINT, (avg(f.turns) FILTER (f.turns > 0))::DOUBLE,
+    avg(f.duration_ms)::DOUBLE, quantile_disc(f.duration_ms, [0.5, 0.95])[1]::UBIGINT,
+    quantile_disc(f.duration_ms, [0.5, 0.95])[2]::UBIGINT, (avg(f.turns) FILTER (f.turns > 0))::DOUBLE,
     count(*) FILTER (f.retried)::UBIGINT, count(*) FILTER (f.interrupts > 0)::UBIGINT,
     coalesce(sum(f.edits), 0)::UBIGINT, coalesce(sum(f.edits_kept), 0)::UBIGINT,
     coalesce(sum(f.cost_picousd), 0)::HUGEINT, count(*) FILTER (f.unpriced_calls > 0)::UBIGINT";

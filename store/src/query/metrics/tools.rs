@@ -65,12 +65,14 @@ pub struct ToolErrors {
     pub last_turn: u32,
 }
 
+// DuckDB computes an expression that stands there three times once, and three different quantiles one by one.
 const SUMS: &str = "count(*)::UBIGINT, count(DISTINCT f.session_key)::UBIGINT,
     count(*) FILTER (f.status = 'succeeded')::UBIGINT, count(*) FILTER (f.status = 'failed')::UBIGINT,
     count(*) FILTER (f.status = 'rejected')::UBIGINT, count(*) FILTER (f.status = 'cancelled')::UBIGINT,
     count(*) FILTER (f.timed_out)::UBIGINT,
-    quantile_disc(f.duration_ms, 0.5)::UBIGINT, quantile_disc(f.duration_ms, 0.95)::UBIGINT,
-    quantile_disc(f.duration_ms, 0.99)::UBIGINT, coalesce(sum(f.output_bytes), 0)::UBIGINT";
+    quantile_disc(f.duration_ms, [0.5, 0.95, 0.99])[1]::UBIGINT,
+    quantile_disc(f.duration_ms, [0.5, 0.95, 0.99])[2]::UBIGINT,
+    quantile_disc(f.duration_ms, [0.5, 0.95, 0.99])[3]::UBIGINT, coalesce(sum(f.output_bytes), 0)::UBIGINT";
 
 impl Store {
     /// Returns the figures of each tool in the scope, also by further groups, those called most first.
@@ -128,7 +130,8 @@ impl Store {
 
     /// Returns the failures of tools in the scope, equal ones together, the most common first.
     pub fn tool_errors(&self, scope: &Scope, limit: u32) -> Result<Vec<ToolErrors>, StoreError> {
-        let question = scope.ask(CALLS, &[], &TimeZone::UTC);
+        // Not grouped by sessions, but each answer names one.
+        let question = scope.ask(CALLS, &[Group::Session], &TimeZone::UTC);
         let sql = format!(
             "SELECT f.name, f.error_signature, count(*)::UBIGINT, count(DISTINCT f.session_key)::UBIGINT,
                 arg_max(s.session, (coalesce(epoch_us(f.started_at), 0), f.position)),
