@@ -8,6 +8,7 @@ mod body;
 mod event;
 mod id;
 mod json;
+pub mod price;
 mod prompt;
 mod recorder;
 mod status;
