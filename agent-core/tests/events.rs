@@ -57,6 +57,8 @@ fn data_without_known_fields(body: &Body) -> Map<String, Value> {
         Body::SessionTitled(data) => data.other.clone(),
         Body::SessionEnded(data) | Body::RunEnded(data) | Body::TurnEnded(data) => data.other.clone(),
         Body::RunStarted(data) => data.other.clone(),
+        Body::BudgetSet(data) => data.other.clone(),
+        Body::PriceApplied(data) => data.other.clone(),
         Body::RunResumed(data) => data.other.clone(),
         Body::TurnStarted(data) => data.other.clone(),
         Body::UserMessaged(data) | Body::MessageQueued(data) => data.other.clone(),

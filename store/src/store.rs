@@ -37,6 +37,9 @@ const SAVE_LIVE_EVERY_RECORDS: usize = 200_000;
 /// Says why the store could not do what was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
+    /// Own prices cannot be used.
+    #[error(transparent)]
+    OwnPrices(#[from] agent_core::price::OwnPriceError),
     /// Another process has the data folder.
     #[error(
         "the data folder {folder} is in use by another dashcam (process {process}); if that one serves pages, \

@@ -43,7 +43,7 @@ payload! {
         /// Which user, agent, project or model.
         name: Option<String>,
         /// The ceiling; absent takes it away.
-        ceiling_usd: Option<PicoUsd>,
+        budget_usd: Option<PicoUsd>,
         /// Who set it.
         by: Option<String>,
         /// Why.

@@ -56,7 +56,7 @@ fn budget_row(event: &Event, budget: &BudgetSet, place: Place) -> BudgetRow {
         period: budget.period.unwrap_or(BudgetPeriod::Month).as_str().to_owned(),
         scope: scope.as_str().to_owned(),
         name: budget.name.clone().filter(|_| scope != BudgetScope::All).unwrap_or_default(),
-        ceiling_picousd: budget.ceiling_usd.and_then(|ceiling| i64::try_from(ceiling.0).ok()),
+        ceiling_picousd: budget.budget_usd.and_then(|ceiling| i64::try_from(ceiling.0).ok()),
         set_by: budget.by.clone(),
         why: budget.why.clone(),
         position: place.position,

@@ -52,6 +52,13 @@ impl<K: Hash + Eq + Copy + Ord, T: Table + Clone> KeptRows<K, T> {
         Some(&mut kept.row)
     }
 
+    /// Returns the keys of the rows that changed, in order.
+    pub(super) fn changed(&self) -> Vec<K> {
+        let mut keys: Vec<K> = self.0.iter().filter(|(_, kept)| kept.changed).map(|(key, _)| *key).collect();
+        keys.sort_unstable();
+        keys
+    }
+
     /// Puts all changed rows into the batch and forgets those for which `keep` does not hold.
     ///
     /// `condition` names the row's older form in the database.

@@ -26,10 +26,12 @@ pub(crate) use worker::Worker;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use agent_core::price::PriceTable;
 use agent_core::{Body, Event, EventId, SessionStarted};
 use duckdb::Connection;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::prices::table_of;
 use crate::{Journal, JournalError, Mapped, Mappers, Position, Record, RecordKind, Row, Source, SourceId};
 use batch::Batch;
 use columns::Table;
@@ -56,6 +58,7 @@ pub(crate) struct Projection {
     connection: Connection,
     journal: Journal,
     mappers: Arc<Mappers>,
+    prices: Arc<PriceTable>,
     position: Position,
     sessions: FxHashMap<u32, (u64, Session)>,
     sessions_in_memory: usize,
@@ -98,6 +101,7 @@ impl Projection {
             connection,
             journal: journal.clone(),
             mappers: Arc::clone(mappers),
+            prices: table_of(path.parent().unwrap_or(path)),
             position: Position::default(),
             sessions: FxHashMap::default(),
             sessions_in_memory,
@@ -501,6 +505,11 @@ impl Projection {
         }
         let mut touched: Vec<u32> = self.touched.drain().collect();
         touched.sort_unstable();
+        for key in &touched {
+            if let Some((_, session)) = self.sessions.get_mut(key) {
+                session.price_calls(&self.prices, &self.connection)?;
+            }
+        }
         touched.retain(|key| {
             self.sessions.get_mut(key).is_some_and(|(_, session)| session.flush(&mut self.batch))
         });

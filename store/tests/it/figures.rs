@@ -256,11 +256,11 @@ fn memories_and_skills_are_followed_into_their_tasks() {
 fn the_last_ceiling_of_each_kind_holds() {
     let tale = two_sessions();
     let set = |scope, name: &str, dollars: Option<i128>| {
-        let ceiling_usd = dollars.map(|dollars| PicoUsd(dollars * 1_000_000_000_000));
+        let budget_usd = dollars.map(|dollars| PicoUsd(dollars * 1_000_000_000_000));
         let budget = BudgetSet {
             scope: Some(scope),
             name: Some(name.to_owned()).filter(|name| !name.is_empty()),
-            ceiling_usd,
+            budget_usd,
             by: Some("ann".to_owned()),
             ..Default::default()
         };

@@ -3,6 +3,7 @@
 mod bad_days;
 mod figures;
 mod meaning;
+mod money;
 mod prompts;
 mod rebuild;
 mod support;

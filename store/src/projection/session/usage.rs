@@ -246,7 +246,7 @@ fn judge(row: &mut ModelCallRow, before: UsageQuality, said: UsageQuality) {
     };
 }
 
-fn usage_of_row(row: &ModelCallRow) -> Usage {
+pub(super) fn usage_of_row(row: &ModelCallRow) -> Usage {
     Usage {
         uncached_input: row.uncached_input_tokens,
         cache_read: row.cache_read_tokens,
