@@ -1,26 +1,28 @@
 //! Says of text that is not the JSON it should be what it holds and what was expected.
 
+use std::collections::BTreeMap;
+use std::iter;
+
 use serde::Deserialize;
+use serde::de::value::MapDeserializer;
 use serde_json::error::Category;
-use serde_json::{Map, Value};
+use serde_json::value::RawValue;
 
 /// Characters of what stands there that are shown.
 const SHOWN_CHARS: usize = 40;
-/// In a longer row the field at fault is not looked for: that takes the whole of it into memory once more.
-const SEARCHED_BYTES: usize = 4 << 20;
 
 /// Returns why `piece`, which begins `before` bytes into its line, could not be read as a `T`: `error` said so.
-pub(crate) fn why<T>(piece: &str, before: usize, error: &serde_json::Error) -> String
-where
-    T: for<'de> Deserialize<'de>,
-{
+pub(crate) fn why<'a, T: Deserialize<'a>>(
+    piece: &'a str,
+    before: usize,
+    error: &serde_json::Error,
+) -> String {
     match error.classify() {
         Category::Eof => format!("the JSON ends in the middle (byte {} of the line)", before + piece.len()),
         Category::Syntax | Category::Io => no_json(piece, before, error),
         Category::Data if !piece.starts_with('{') => no_object(piece),
         Category::Data => {
-            let field = Some(piece).filter(|piece| piece.len() <= SEARCHED_BYTES);
-            let field = field.and_then(|piece| field_at_fault::<T>(piece, error));
+            let field = field_at_fault::<T>(piece, error);
             let field = field.map_or_else(String::new, |name| format!("the field `{name}`: "));
             format!("{field}{}", words(error))
         }
@@ -53,18 +55,16 @@ fn no_json(piece: &str, before: usize, error: &serde_json::Error) -> String {
 }
 
 /// Returns the field that is refused alone as the whole object was.
-fn field_at_fault<T>(piece: &str, error: &serde_json::Error) -> Option<String>
-where
-    T: for<'de> Deserialize<'de>,
-{
+fn field_at_fault<'a, T: Deserialize<'a>>(piece: &'a str, error: &serde_json::Error) -> Option<String> {
     let words_of_all = words(error);
     if words_of_all.starts_with("missing") {
         return None;
     }
-    let first = serde_json::Deserializer::from_str(piece).into_iter::<Map<String, Value>>().next()?;
+    let first =
+        serde_json::Deserializer::from_str(piece).into_iter::<BTreeMap<String, &RawValue>>().next()?;
     first.ok()?.into_iter().find_map(|(name, value)| {
-        let alone = Value::Object(Map::from_iter([(name.clone(), value)])).to_string();
-        let refused = serde_json::from_str::<T>(&alone).err()?;
+        let alone = MapDeserializer::new(iter::once((name.as_str(), value)));
+        let refused = T::deserialize(alone).err()?;
         (words(&refused) == words_of_all).then_some(name)
     })
 }

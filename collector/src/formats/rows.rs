@@ -13,12 +13,23 @@ use super::misfit;
 /// Mends what real files hold: a byte order mark, NUL runs, a carriage return at the end, several values
 /// glued on one line, the stub of a torn row before a whole one, and lone surrogates (read as U+FFFD).
 /// What cannot be mended is returned: each piece with its reason.
-pub(crate) fn read_line<T>(line: &[u8], mut take: impl FnMut(T, &str)) -> Vec<Unread>
+pub(crate) fn read_line<T>(line: &[u8], take: impl FnMut(T, &str)) -> Vec<Unread>
 where
     T: for<'de> Deserialize<'de>,
 {
     let mut unread = Vec::new();
     let text = clean(line, &mut unread);
+    unread.extend(read_text(&text, take));
+    unread
+}
+
+/// Does what [`read_line`] does with a line that [`clean`] has gone over. The values may borrow from it: a copy
+/// of each part that is only looked into or passed on is what makes a large row cost several times its size.
+pub(crate) fn read_text<'a, T: Deserialize<'a>>(
+    text: &'a str,
+    mut take: impl FnMut(T, &'a str),
+) -> Vec<Unread> {
+    let mut unread = Vec::new();
     let mut rest = text.trim();
     let start = rest.as_ptr().addr();
     while !rest.is_empty() {
@@ -102,10 +113,7 @@ fn escape_at(text: &str, at: usize) -> Option<u32> {
 }
 
 /// Returns the length of the stub before the whole row that ends the text, where there is one.
-fn stub_before_row<T>(text: &str) -> Option<usize>
-where
-    T: for<'de> Deserialize<'de>,
-{
+fn stub_before_row<'a, T: Deserialize<'a>>(text: &'a str) -> Option<usize> {
     // A real line has a handful of candidates; the bound keeps a hostile one from costing its square.
     const CANDIDATES: usize = 64;
     memmem::find_iter(text.as_bytes(), b"{\"")
@@ -114,10 +122,7 @@ where
         .find(|&at| read_value::<T>(&text[at..]).is_ok_and(|(_, len)| text[at + len..].trim().is_empty()))
 }
 
-fn read_value<T>(text: &str) -> serde_json::Result<(T, usize)>
-where
-    T: for<'de> Deserialize<'de>,
-{
+fn read_value<'a, T: Deserialize<'a>>(text: &'a str) -> serde_json::Result<(T, usize)> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<T>();
     match values.next() {
         Some(Ok(value)) => Ok((value, values.byte_offset())),

@@ -12,21 +12,21 @@ use super::{Writer, copy, learning};
 /// The model's name in rows that Claude Code makes itself.
 const SYNTHETIC: &str = "<synthetic>";
 
-pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire) {
-    let Some(message) = writer.read::<MessageWire>(wire.message.as_deref(), "message") else { return };
-    let blocks = blocks(writer, message.content.as_deref());
+pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire<'_>) {
+    let Some(message) = writer.read::<MessageWire<'_>>(wire.message, "message") else { return };
+    let blocks = blocks(writer, message.content);
     if message.model.as_deref() == Some(SYNTHETIC) || wire.is_api_error_message == Some(true) {
         return synthetic(writer, wire, &blocks);
     }
     let response_id = message.id.clone().or_else(|| wire.request_id.clone()).or_else(|| wire.uuid.clone());
-    let usage = usage(writer, message.usage.as_deref());
-    let content = content(writer, &blocks, message.content.as_deref());
+    let usage = usage(writer, message.usage);
+    let content = content(writer, &blocks, message.content);
     let quality = match (usage.is_empty(), &message.stop_reason) {
         (true, _) => UsageQuality::Missing,
         (false, Some(_)) => UsageQuality::Final,
         (false, None) => UsageQuality::Partial,
     };
-    writer.take_back(wire.supersedes_uuids.as_deref());
+    writer.take_back(wire.supersedes_uuids);
     writer.push(
         response_id.clone(),
         Body::ModelResponded(ModelResponded {
@@ -55,35 +55,34 @@ fn provider(model: &str) -> Option<&'static str> {
     (model.starts_with("claude") || model.contains("anthropic")).then_some("anthropic")
 }
 
-fn tool_called(writer: &mut Writer<'_>, block: &BlockWire, at: usize) {
+fn tool_called(writer: &mut Writer<'_>, block: &BlockWire<'_>, at: usize) {
     let call_id = call_id(writer, block, at);
     let name = block.name.clone().unwrap_or_default();
-    let input = copy(block.input.as_deref());
     let called = ToolCalled {
         call_id: call_id.clone(),
         name: name.clone(),
-        input: input.clone(),
+        input: copy(block.input),
         ..Default::default()
     };
     writer.push(Some(call_id.clone()), Body::ToolCalled(called));
-    if let Some(input) = input {
-        learning::of_call(writer, &name, &call_id, &input);
+    if let Some(input) = block.input {
+        learning::of_call(writer, &name, &call_id, input);
     }
 }
 
 /// A call without an id (seen in sanitised files) gets one from its row.
-fn call_id(writer: &Writer<'_>, block: &BlockWire, at: usize) -> String {
+fn call_id(writer: &Writer<'_>, block: &BlockWire<'_>, at: usize) -> String {
     block.id.clone().unwrap_or_else(|| writer.name_of(&at.to_string()))
 }
 
 /// The result of a tool that the provider runs stands in the response itself.
-fn provider_result(writer: &mut Writer<'_>, block: &BlockWire) {
+fn provider_result(writer: &mut Writer<'_>, block: &BlockWire<'_>) {
     let Some(call_id) = block.tool_use_id.clone() else { return };
-    let failed = block.content.as_deref().is_some_and(is_provider_error);
+    let failed = block.content.is_some_and(is_provider_error);
     let mut ended = ToolEnded {
         call_id: call_id.clone(),
         status: Some(if failed { ToolStatus::Failed } else { ToolStatus::Succeeded }),
-        output: copy(block.content.as_deref()),
+        output: copy(block.content),
         ..Default::default()
     };
     ended.other.insert("within_response".to_owned(), true.into());
@@ -103,7 +102,7 @@ fn is_provider_error(content: &RawValue) -> bool {
 }
 
 /// Rows that Claude Code wrote in the model's place: an error of the API, or a remark. No call was made.
-fn synthetic(writer: &mut Writer<'_>, wire: &RowWire, blocks: &[BlockWire]) {
+fn synthetic(writer: &mut Writer<'_>, wire: &RowWire<'_>, blocks: &[BlockWire<'_>]) {
     let text = blocks.iter().filter_map(|block| block.text.as_deref()).collect::<Vec<_>>().join("\n");
     let is_error = wire.is_api_error_message == Some(true) || text.starts_with("API Error");
     if !is_error {
@@ -113,7 +112,7 @@ fn synthetic(writer: &mut Writer<'_>, wire: &RowWire, blocks: &[BlockWire]) {
     writer.push(
         None,
         Body::ModelFailed(ModelFailed {
-            error: api_error(Some(text), http_status, read(wire.error.as_deref())),
+            error: api_error(Some(text), http_status, read(wire.error)),
             ..Default::default()
         }),
     );
@@ -154,21 +153,21 @@ pub(super) fn api_error(
 /// Returns the content blocks of a message; text alone is one block.
 ///
 /// A block that cannot be read is there without its fields, and named as a loss.
-pub(super) fn blocks(writer: &mut Writer<'_>, content: Option<&RawValue>) -> Vec<BlockWire> {
+pub(super) fn blocks<'a>(writer: &mut Writer<'_>, content: Option<&'a RawValue>) -> Vec<BlockWire<'a>> {
     let Some(content) = content else { return Vec::new() };
     if content.get().starts_with('"') {
         let text: Option<String> = writer.read(Some(content), "content");
         return vec![BlockWire { kind: Some("text".to_owned()), text, ..Default::default() }];
     }
     read(Some(content)).unwrap_or_else(|| {
-        let pieces: Vec<Box<RawValue>> = writer.read(Some(content), "content").unwrap_or_default();
-        let mut block = |piece: &RawValue| writer.read(Some(piece), "content block").unwrap_or_default();
-        pieces.iter().map(|piece| block(piece)).collect()
+        let pieces: Vec<&RawValue> = writer.read(Some(content), "content").unwrap_or_default();
+        let mut block = |piece: &'a RawValue| writer.read(Some(piece), "content block").unwrap_or_default();
+        pieces.into_iter().map(&mut block).collect()
     })
 }
 
 /// Returns the pieces of a response. Results in it are told by events of their own.
-fn content(writer: &Writer<'_>, blocks: &[BlockWire], raw: Option<&RawValue>) -> Vec<Block> {
+fn content(writer: &Writer<'_>, blocks: &[BlockWire<'_>], raw: Option<&RawValue>) -> Vec<Block> {
     let pieces = blocks.iter().enumerate().filter(|(_, wire)| !is_result(wire));
     pieces
         .map(|(at, wire)| match wire.kind.as_deref() {
@@ -182,12 +181,12 @@ fn content(writer: &Writer<'_>, blocks: &[BlockWire], raw: Option<&RawValue>) ->
 }
 
 /// Returns whether a block is the result of a tool that the provider ran.
-fn is_result(wire: &BlockWire) -> bool {
+fn is_result(wire: &BlockWire<'_>) -> bool {
     wire.tool_use_id.is_some() && wire.kind.as_deref().is_some_and(|kind| kind.ends_with("_tool_result"))
 }
 
 /// Returns a block in the words of the events; it is the one at `at` in the list `raw`.
-pub(super) fn block(wire: &BlockWire, raw: Option<&RawValue>, at: usize) -> Block {
+pub(super) fn block(wire: &BlockWire<'_>, raw: Option<&RawValue>, at: usize) -> Block {
     match wire.kind.as_deref() {
         Some("text") => Block::Text { text: wire.text.clone().unwrap_or_default() },
         Some("thinking") => {
@@ -198,21 +197,22 @@ pub(super) fn block(wire: &BlockWire, raw: Option<&RawValue>, at: usize) -> Bloc
         Some("image" | "document") => media(wire),
         kind => {
             // Rare, and so read once more: most lists hold no such block.
-            let whole = read::<Vec<Box<RawValue>>>(raw).and_then(|mut list| list.drain(..).nth(at));
-            let whole = copy(whole.as_deref()).unwrap_or_else(|| Json::of(&kind));
+            let whole = read::<Vec<&RawValue>>(raw).and_then(|list| list.get(at).copied());
+            let whole = copy(whole).unwrap_or_else(|| Json::of(&kind));
             Block::other(&whole)
         }
     }
 }
 
 /// Returns a picture by its type and size: its bytes stay in the row.
-fn media(wire: &BlockWire) -> Block {
+fn media(wire: &BlockWire<'_>) -> Block {
     #[derive(Default, serde::Deserialize)]
-    struct SourceWire {
+    struct SourceWire<'a> {
         media_type: Option<String>,
-        data: Option<Box<RawValue>>,
+        #[serde(borrow)]
+        data: Option<&'a RawValue>,
     }
-    let source: SourceWire = read(wire.source.as_deref()).unwrap_or_default();
+    let source: SourceWire<'_> = read(wire.source).unwrap_or_default();
     // Base64 holds three bytes in four characters; the quotes of the JSON string and what fills up the last
     // four are none of them.
     let bytes = source.data.map_or(0, |data| data.get().trim_matches(['"', '=']).len() as u64 * 3 / 4);

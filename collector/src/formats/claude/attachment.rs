@@ -14,34 +14,46 @@ use super::wire::{OriginWire, RowWire, read};
 use super::{Writer, copy, queue};
 use kinds::kind_and_reason;
 
-type Raw = Option<Box<RawValue>>;
+type Raw<'a> = Option<&'a RawValue>;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct AttachmentWire {
+struct AttachmentWire<'a> {
     #[serde(rename = "type")]
     kind: Option<String>,
-    system_prompt: Raw,
-    tools: Raw,
+    #[serde(borrow)]
+    system_prompt: Raw<'a>,
+    #[serde(borrow)]
+    tools: Raw<'a>,
     path: Option<String>,
     filename: Option<String>,
-    content: Raw,
-    rendered: Raw,
+    #[serde(borrow)]
+    content: Raw<'a>,
+    #[serde(borrow)]
+    rendered: Raw<'a>,
     names: Option<Vec<String>>,
     skill_names: Option<Vec<String>>,
     skills: Option<Vec<SkillWire>>,
-    prompt: Raw,
+    #[serde(borrow)]
+    prompt: Raw<'a>,
     command_mode: Option<String>,
-    origin: Raw,
+    #[serde(borrow)]
+    origin: Raw<'a>,
     is_meta: Option<bool>,
-    text: Raw,
-    snippet: Raw,
-    banner: Raw,
-    added_lines: Raw,
-    added_blocks: Raw,
+    #[serde(borrow)]
+    text: Raw<'a>,
+    #[serde(borrow)]
+    snippet: Raw<'a>,
+    #[serde(borrow)]
+    banner: Raw<'a>,
+    #[serde(borrow)]
+    added_lines: Raw<'a>,
+    #[serde(borrow)]
+    added_blocks: Raw<'a>,
     hook_name: Option<String>,
     hook_event: Option<String>,
-    blocking_error: Raw,
+    #[serde(borrow)]
+    blocking_error: Raw<'a>,
 }
 
 #[derive(Deserialize)]
@@ -52,12 +64,13 @@ struct SkillWire {
 }
 
 #[derive(Deserialize)]
-struct RenderedWire {
-    content: Raw,
+struct RenderedWire<'a> {
+    #[serde(borrow)]
+    content: Raw<'a>,
 }
 
-pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire) {
-    let Some(attachment) = writer.read::<AttachmentWire>(wire.attachment.as_deref(), "attachment") else {
+pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire<'_>) {
+    let Some(attachment) = writer.read::<AttachmentWire<'_>>(wire.attachment, "attachment") else {
         return;
     };
     let kind = attachment.kind.clone().unwrap_or_default();
@@ -74,14 +87,14 @@ pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire) {
 }
 
 /// The system prompt and the tool schemas as they stood in the request.
-fn prompt_snapshot(writer: &mut Writer<'_>, attachment: &AttachmentWire) {
+fn prompt_snapshot(writer: &mut Writer<'_>, attachment: &AttachmentWire<'_>) {
     for (slot, kind, content) in [
-        ("system", ChunkKind::System, &attachment.system_prompt),
-        ("tools", ChunkKind::ToolSchema, &attachment.tools),
+        ("system", ChunkKind::System, attachment.system_prompt),
+        ("tools", ChunkKind::ToolSchema, attachment.tools),
     ] {
         let content = match kind {
-            ChunkKind::System => system_blocks(content.as_deref()),
-            _ => copy(content.as_deref()),
+            ChunkKind::System => system_blocks(content),
+            _ => copy(content),
         };
         if let Some(content) = content {
             writer.push(
@@ -104,7 +117,7 @@ const BOUNDARY: &str = "__SYSTEM_PROMPT_DYNAMIC_BOUNDARY__";
 
 /// Returns the system prompt as the request holds it: a list of text blocks.
 fn system_blocks(raw: Option<&RawValue>) -> Option<Json> {
-    let Some(parts) = read::<Vec<Box<RawValue>>>(raw) else { return copy(raw) };
+    let Some(parts) = read::<Vec<&RawValue>>(raw) else { return copy(raw) };
     let blocks: Vec<String> = parts
         .iter()
         .filter_map(|part| match read::<String>(Some(part)) {
@@ -119,7 +132,7 @@ fn system_blocks(raw: Option<&RawValue>) -> Option<Json> {
     Json::parse(format!("[{}]", blocks.join(","))).ok()
 }
 
-fn memory(writer: &mut Writer<'_>, attachment: &AttachmentWire) {
+fn memory(writer: &mut Writer<'_>, attachment: &AttachmentWire<'_>) {
     let Some(path) = attachment.path.clone() else { return };
     writer.push(
         None,
@@ -146,18 +159,18 @@ fn listed(writer: &mut Writer<'_>, names: Option<&[String]>, source: &str) {
 
 /// Returns the names of the skills in a listing; older versions have them in the text only, a line
 /// `- name: description` each.
-fn names_of(attachment: &AttachmentWire) -> Vec<String> {
+fn names_of(attachment: &AttachmentWire<'_>) -> Vec<String> {
     if let Some(names) = &attachment.names {
         return names.clone();
     }
-    let text: String = read(attachment.content.as_deref()).unwrap_or_default();
+    let text: String = read(attachment.content).unwrap_or_default();
     let items = text.lines().filter_map(|line| line.strip_prefix("- "));
     // A name may hold a colon (`plugin:skill`); the one that ends the name has a space after it.
     let names = items.map(|item| item.split_once(": ").map_or(item, |(name, _)| name).trim().to_owned());
     names.filter(|name| !name.is_empty()).collect()
 }
 
-fn invoked(writer: &mut Writer<'_>, attachment: &AttachmentWire) {
+fn invoked(writer: &mut Writer<'_>, attachment: &AttachmentWire<'_>) {
     for skill in attachment.skills.as_deref().unwrap_or_default() {
         let name = skill.name.clone().unwrap_or_default();
         writer.push(
@@ -176,12 +189,12 @@ fn invoked(writer: &mut Writer<'_>, attachment: &AttachmentWire) {
 }
 
 /// A message that came in while the agent worked: the user's, or a notice of the runtime's.
-fn queued(writer: &mut Writer<'_>, wire: &RowWire, attachment: &AttachmentWire) {
-    let (text, media) = queue::words(writer, attachment.prompt.as_deref());
+fn queued(writer: &mut Writer<'_>, wire: &RowWire<'_>, attachment: &AttachmentWire<'_>) {
+    let (text, media) = queue::words(writer, attachment.prompt);
     if text.is_empty() && media.is_empty() {
         return;
     }
-    let kind = read::<OriginWire>(attachment.origin.as_deref()).and_then(|origin| origin.kind);
+    let kind = read::<OriginWire>(attachment.origin).and_then(|origin| origin.kind);
     let is_persons = attachment.command_mode.as_deref() == Some("prompt")
         && attachment.is_meta != Some(true)
         && kind.as_deref().is_none_or(is_person)
@@ -198,16 +211,16 @@ fn queued(writer: &mut Writer<'_>, wire: &RowWire, attachment: &AttachmentWire) 
 }
 
 /// What the attachment puts before the model, where it says so.
-fn context(writer: &mut Writer<'_>, attachment: &AttachmentWire, kind: &str) {
+fn context(writer: &mut Writer<'_>, attachment: &AttachmentWire<'_>, kind: &str) {
     let source = attachment
         .path
         .clone()
         .or_else(|| attachment.filename.clone())
         .or_else(|| attachment.hook_name.clone())
         .or_else(|| Some(kind.to_owned()));
-    let rendered: Vec<RenderedWire> = read(attachment.rendered.as_deref()).unwrap_or_default();
+    let rendered: Vec<RenderedWire<'_>> = read(attachment.rendered).unwrap_or_default();
     if !rendered.is_empty() {
-        for content in rendered.iter().flat_map(|piece| pieces(piece.content.as_deref())) {
+        for content in rendered.iter().flat_map(|piece| pieces(piece.content)) {
             add(writer, source.clone(), kind, content);
         }
         return;
@@ -218,12 +231,12 @@ fn context(writer: &mut Writer<'_>, attachment: &AttachmentWire, kind: &str) {
 }
 
 /// Returns the part of an attachment that the model is told, in versions that do not write it down as such.
-fn unrendered(attachment: &AttachmentWire, kind: &str) -> Option<Json> {
+fn unrendered(attachment: &AttachmentWire<'_>, kind: &str) -> Option<Json> {
     let is_filled = |raw: &&RawValue| !matches!(raw.get(), "\"\"" | "[]" | "{}");
-    let filled = |raw: &Raw| raw.as_deref().filter(is_filled).map(Json::copy);
+    let filled = |raw: &Raw<'_>| raw.filter(is_filled).map(Json::copy);
     match kind {
-        "nested_memory" => field(attachment.content.as_deref(), "content"),
-        "hook_blocking_error" => field(attachment.blocking_error.as_deref(), "blockingError"),
+        "nested_memory" => field(attachment.content, "content"),
+        "hook_blocking_error" => field(attachment.blocking_error, "blockingError"),
         // Of a hook that went well the model sees what it printed at these two events only.
         "hook_success" => {
             let is_told =
@@ -247,7 +260,7 @@ fn unrendered(attachment: &AttachmentWire, kind: &str) -> Option<Json> {
 
 /// Returns the blocks of a message's content; text alone is one.
 fn pieces(content: Option<&RawValue>) -> Vec<Json> {
-    match read::<Vec<Box<RawValue>>>(content) {
+    match read::<Vec<&RawValue>>(content) {
         Some(blocks) => blocks.iter().map(|block| Json::copy(block)).collect(),
         None => copy(content).into_iter().collect(),
     }
@@ -255,8 +268,8 @@ fn pieces(content: Option<&RawValue>) -> Vec<Json> {
 
 /// Returns the value of one field of an object.
 fn field(object: Option<&RawValue>, name: &str) -> Option<Json> {
-    let fields: BTreeMap<String, Box<RawValue>> = read(object)?;
-    copy(fields.get(name).map(AsRef::as_ref))
+    let fields: BTreeMap<String, &RawValue> = read(object)?;
+    copy(fields.get(name).copied())
 }
 
 fn add(writer: &mut Writer<'_>, source: Option<String>, attachment: &str, content: Json) {

@@ -16,10 +16,10 @@ struct InputWire {
 
 /// Adds what a call of a tool means for plans and sub-agents, and what one of a carried message asks to read:
 /// nothing in its result names the file.
-pub(super) fn of_call(writer: &mut Writer<'_>, tool: &str, call_id: &str, input: &Json) {
+pub(super) fn of_call(writer: &mut Writer<'_>, tool: &str, call_id: &str, input: &RawValue) {
     match tool {
         "Task" | "Agent" => {
-            let wire: InputWire = serde_json::from_str(input.get()).unwrap_or_default();
+            let wire: InputWire = read(Some(input)).unwrap_or_default();
             writer.push(
                 None,
                 Body::SubagentStarted(Subagent {
@@ -35,7 +35,7 @@ pub(super) fn of_call(writer: &mut Writer<'_>, tool: &str, call_id: &str, input:
             writer.push(None, Body::PlanUpdated(plan));
         }
         "Read" if writer.is_carried() => {
-            let wire: InputWire = serde_json::from_str(input.get()).unwrap_or_default();
+            let wire: InputWire = read(Some(input)).unwrap_or_default();
             if let Some(path) = wire.file_path {
                 of_file(writer, Outcome::Read(path), call_id, true);
             }
@@ -147,7 +147,7 @@ fn skill_of(path: &str) -> Option<String> {
 
 /// Reads a text that the runtime put in when a skill was called, and puts it into the prompt as the skill's.
 /// Returns whether it is one.
-pub(super) fn skill_content(writer: &mut Writer<'_>, wire: &RowWire, text: &str) -> bool {
+pub(super) fn skill_content(writer: &mut Writer<'_>, wire: &RowWire<'_>, text: &str) -> bool {
     let Some(rest) = text.strip_prefix("Base directory for this skill: ") else { return false };
     let folder = rest.lines().next().unwrap_or_default().trim_end();
     let skill = folder.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().unwrap_or_default();

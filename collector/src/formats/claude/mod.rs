@@ -20,7 +20,7 @@ use agent_core::{ArtifactProduced, Body, Json, SessionTitled};
 use serde_json::value::RawValue;
 use store::{Mapped, Mapper, Row, Source, Unread};
 
-use super::rows::read_line;
+use super::rows::{clean, read_text};
 use super::{Described, Format, Layout};
 use crate::files::is_uuid;
 use wire::{ProgressWire, RowWire, read};
@@ -41,8 +41,9 @@ impl Mapper for ClaudeCode {
     fn map(&self, source: &Source, row: Row<'_>, out: &mut Mapped) {
         let mut place = 0_u32;
         let mut in_parts: Vec<Unread> = Vec::new();
+        let text = clean(row.bytes, &mut out.unread);
         let events = &mut out.events;
-        let unread = read_line::<RowWire>(row.bytes, |wire, text| {
+        let unread = read_text::<RowWire<'_>>(&text, |wire, text| {
             let mut writer = Writer::new(source, &wire, text, (row.number, place), events, &mut in_parts);
             place += 1;
             map_row(&mut writer, &wire);
@@ -68,7 +69,7 @@ impl Format for ClaudeCode {
 /// The name of the child that holds rows on the side which do not say whose they are.
 const UNNAMED_AGENT: &str = "sidechain";
 
-fn map_row(writer: &mut Writer<'_>, wire: &RowWire) {
+fn map_row(writer: &mut Writer<'_>, wire: &RowWire<'_>) {
     // The first versions wrote sub-agents into the main file, as rows on the side.
     if !writer.is_subagent() && wire.is_sidechain == Some(true) {
         let agent = wire.agent_id.as_deref().unwrap_or(UNNAMED_AGENT);
@@ -80,7 +81,7 @@ fn map_row(writer: &mut Writer<'_>, wire: &RowWire) {
     }
 }
 
-fn map_message(writer: &mut Writer<'_>, wire: &RowWire) {
+fn map_message(writer: &mut Writer<'_>, wire: &RowWire<'_>) {
     match wire.kind.as_deref() {
         Some("assistant") => assistant::map(writer, wire),
         Some("user") => user::map(writer, wire),
@@ -107,7 +108,7 @@ fn map_message(writer: &mut Writer<'_>, wire: &RowWire) {
 }
 
 /// Returns whether a title is for the session: rows that came along from another one bring its title.
-fn is_own(writer: &Writer<'_>, wire: &RowWire) -> bool {
+fn is_own(writer: &Writer<'_>, wire: &RowWire<'_>) -> bool {
     wire.session_id.as_deref().is_none_or(|session| session == writer.session())
 }
 
@@ -119,13 +120,12 @@ fn title(writer: &mut Writer<'_>, title: Option<&str>, by: &str) {
 }
 
 /// Versions around 2.1.30 tell of sub-agents by progress rows that carry whole messages.
-fn map_progress(writer: &mut Writer<'_>, wire: &RowWire) {
-    let Some(progress) = read::<ProgressWire>(wire.data.as_deref()) else { return };
+fn map_progress(writer: &mut Writer<'_>, wire: &RowWire<'_>) {
+    let Some(progress) = read::<ProgressWire<'_>>(wire.data) else { return };
     if progress.kind.as_deref() != Some("agent_progress") {
         return;
     }
-    let Some(mut inner) = writer.read::<RowWire>(progress.message.as_deref(), "message of a sub-agent")
-    else {
+    let Some(mut inner) = writer.read::<RowWire<'_>>(progress.message, "message of a sub-agent") else {
         return;
     };
     let Some(agent) = &progress.agent_id else { return };

@@ -15,15 +15,15 @@ pub(super) const CAME_IN: &str = "message that came in while the agent worked";
 /// give no reason for that.
 const ABSORBED: &str = "absorbed_mid_turn";
 
-pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire) {
+pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire<'_>) {
     let operation = wire.operation.as_deref();
     if operation == Some("enqueue") {
         // One without words takes its place in the queue too.
-        let message = message(writer, wire.content.as_deref()).unwrap_or_default();
+        let message = message(writer, wire.content).unwrap_or_default();
         return writer.push(None, Body::MessageQueued(message));
     }
-    let Some(how) = how(operation, wire.reason.as_deref()) else { return };
-    let message = message(writer, wire.content.as_deref());
+    let Some(how) = how(operation, wire.reason) else { return };
+    let message = message(writer, wire.content);
     // To take all back gives a row for each message, or one without words for all.
     let all = operation == Some("popAll") && message.is_none();
     let delivery = wire.command_uuid.clone();

@@ -8,7 +8,7 @@ use super::label::{Label, label};
 use super::user::message;
 use super::wire::{CompactWire, ErrorWire, PreservedWire, RowWire, SegmentWire, millis, read};
 
-pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire) {
+pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire<'_>) {
     match wire.subtype.as_deref() {
         Some("compact_boundary") => compacted(writer, wire),
         Some("microcompact_boundary") => microcompacted(writer, wire),
@@ -19,9 +19,8 @@ pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire) {
     }
 }
 
-fn compacted(writer: &mut Writer<'_>, wire: &RowWire) {
-    let metadata: CompactWire =
-        writer.read(wire.compact_metadata.as_deref(), "compactMetadata").unwrap_or_default();
+fn compacted(writer: &mut Writer<'_>, wire: &RowWire<'_>) {
+    let metadata: CompactWire = writer.read(wire.compact_metadata, "compactMetadata").unwrap_or_default();
     let kept = kept(metadata.preserved_messages, metadata.preserved_segment);
     writer.push(
         None,
@@ -50,9 +49,9 @@ fn kept(messages: Option<PreservedWire>, segment: Option<SegmentWire>) -> Option
 /// What the client sends in the place of a result that it cleared.
 const CLEARED: &str = "[Old tool result content cleared]";
 
-fn microcompacted(writer: &mut Writer<'_>, wire: &RowWire) {
+fn microcompacted(writer: &mut Writer<'_>, wire: &RowWire<'_>) {
     let metadata: CompactWire =
-        writer.read(wire.microcompact_metadata.as_deref(), "microcompactMetadata").unwrap_or_default();
+        writer.read(wire.microcompact_metadata, "microcompactMetadata").unwrap_or_default();
     let after =
         metadata.pre_tokens.zip(metadata.tokens_saved).map(|(before, saved)| before.saturating_sub(saved));
     writer.push(
@@ -69,10 +68,10 @@ fn microcompacted(writer: &mut Writer<'_>, wire: &RowWire) {
     );
 }
 
-fn failed(writer: &mut Writer<'_>, wire: &RowWire) {
-    let error: ErrorWire = read(wire.error.as_deref()).unwrap_or_default();
-    let inner: ErrorWire = read(error.error.as_deref()).unwrap_or_default();
-    let innermost: ErrorWire = read(inner.error.as_deref()).unwrap_or_default();
+fn failed(writer: &mut Writer<'_>, wire: &RowWire<'_>) {
+    let error: ErrorWire<'_> = read(wire.error).unwrap_or_default();
+    let inner: ErrorWire<'_> = read(error.error).unwrap_or_default();
+    let innermost: ErrorWire<'_> = read(inner.error).unwrap_or_default();
     let message = error.message.or(inner.message).or(innermost.message);
     let kind = innermost.kind.or(error.kind).or(inner.kind);
     let status = error.status.filter(|&status| status > 0);
@@ -91,13 +90,13 @@ fn failed(writer: &mut Writer<'_>, wire: &RowWire) {
     );
 }
 
-fn refused(writer: &mut Writer<'_>, wire: &RowWire) {
-    let said: Option<String> = read(wire.content.as_deref());
+fn refused(writer: &mut Writer<'_>, wire: &RowWire<'_>) {
+    let said: Option<String> = read(wire.content);
     let message = wire.api_refusal_explanation.clone().or(said);
     let mut info = api_error(message, None, Some("refusal".to_owned()));
     info.retryable = Some(false);
     // The words that came before the refusal were of the call that failed, and no part of its prompt.
-    writer.take_back(wire.retracted_message_uuids.as_deref());
+    writer.take_back(wire.retracted_message_uuids);
     writer.push(
         None,
         Body::ModelFailed(ModelFailed {
@@ -108,8 +107,8 @@ fn refused(writer: &mut Writer<'_>, wire: &RowWire) {
     );
 }
 
-fn local_command(writer: &mut Writer<'_>, wire: &RowWire) {
-    let Some(text) = read::<String>(wire.content.as_deref()) else { return };
+fn local_command(writer: &mut Writer<'_>, wire: &RowWire<'_>) {
+    let Some(text) = read::<String>(wire.content) else { return };
     // A request to the model stands in a row of the user's: what is here was carried out by the client.
     let label = match label(Origin::Command, &text) {
         label if label.typed.is_none() && label.reason.is_none() => Label::plain(Origin::CommandOutput),

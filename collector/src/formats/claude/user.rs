@@ -20,9 +20,9 @@ struct Said<'a> {
     media: Vec<Block>,
 }
 
-pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire) {
-    let Some(message) = writer.read::<MessageWire>(wire.message.as_deref(), "message") else { return };
-    let blocks = blocks(writer, message.content.as_deref());
+pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire<'_>) {
+    let Some(message) = writer.read::<MessageWire<'_>>(wire.message, "message") else { return };
+    let blocks = blocks(writer, message.content);
     let said_by_row = said_by(writer, wire);
     let mut said: Vec<Said<'_>> = Vec::new();
     for (at, wire_block) in blocks.iter().enumerate() {
@@ -36,7 +36,7 @@ pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire) {
             }
             _ => {
                 let label = said.last().map_or_else(|| Label::plain(said_by_row), |last| last.label.clone());
-                last_of(&mut said, label).media.push(block(wire_block, message.content.as_deref(), at));
+                last_of(&mut said, label).media.push(block(wire_block, message.content, at));
             }
         }
     }
@@ -54,7 +54,7 @@ fn last_of<'a, 'b>(said: &'b mut Vec<Said<'a>>, label: Label) -> &'b mut Said<'a
     &mut said[at]
 }
 
-fn messaged(writer: &mut Writer<'_>, wire: &RowWire, said: Said<'_>) {
+fn messaged(writer: &mut Writer<'_>, wire: &RowWire<'_>, said: Said<'_>) {
     let Said { label, texts, media } = said;
     let text = texts.join("\n\n");
     if label.origin == Origin::Injected && learning::skill_content(writer, wire, &text) {
@@ -84,7 +84,7 @@ pub(super) fn user_messaged(label: Label, text: String, media: Vec<Block>) -> Us
 }
 
 /// Returns whose words the row is, as far as its fields say.
-fn said_by(writer: &Writer<'_>, wire: &RowWire) -> Origin {
+fn said_by(writer: &Writer<'_>, wire: &RowWire<'_>) -> Origin {
     if wire.is_compact_summary == Some(true) {
         return Origin::CompactSummary;
     }
@@ -97,8 +97,8 @@ fn said_by(writer: &Writer<'_>, wire: &RowWire) -> Origin {
 }
 
 /// Returns who sent a row that is none of a person's.
-fn sender(wire: &RowWire) -> Option<String> {
-    let kind = read::<OriginWire>(wire.origin.as_deref())?.kind?;
+fn sender(wire: &RowWire<'_>) -> Option<String> {
+    let kind = read::<OriginWire>(wire.origin)?.kind?;
     (!is_person(&kind)).then_some(kind)
 }
 
@@ -108,7 +108,7 @@ pub(super) fn is_person(kind: &str) -> bool {
 }
 
 /// Returns the label of a text in this row.
-fn label_in(wire: &RowWire, said_by_row: Origin, text: &str) -> Label {
+fn label_in(wire: &RowWire<'_>, said_by_row: Origin, text: &str) -> Label {
     // A call of the Skill tool brings along what looks like a command of a person.
     let said_by_row = match wire.source_tool_use_id {
         Some(_) if said_by_row == Origin::Human => Origin::Injected,

@@ -4,12 +4,12 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-type Raw = Option<Box<RawValue>>;
+type Raw<'a> = Option<&'a RawValue>;
 
 /// One row.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct RowWire {
+pub(super) struct RowWire<'a> {
     #[serde(rename = "type")]
     pub(super) kind: Option<String>,
     pub(super) subtype: Option<String>,
@@ -26,16 +26,25 @@ pub(super) struct RowWire {
     pub(super) is_api_error_message: Option<bool>,
     pub(super) api_error_status: Option<u16>,
     pub(super) request_id: Option<String>,
-    pub(super) origin: Raw,
-    pub(super) message: Raw,
-    pub(super) tool_use_result: Raw,
+    #[serde(borrow)]
+    pub(super) origin: Raw<'a>,
+    #[serde(borrow)]
+    pub(super) message: Raw<'a>,
+    #[serde(borrow)]
+    pub(super) tool_use_result: Raw<'a>,
     pub(super) tool_denial_kind: Option<String>,
-    pub(super) attachment: Raw,
-    pub(super) data: Raw,
-    pub(super) error: Raw,
-    pub(super) content: Raw,
-    pub(super) compact_metadata: Raw,
-    pub(super) microcompact_metadata: Raw,
+    #[serde(borrow)]
+    pub(super) attachment: Raw<'a>,
+    #[serde(borrow)]
+    pub(super) data: Raw<'a>,
+    #[serde(borrow)]
+    pub(super) error: Raw<'a>,
+    #[serde(borrow)]
+    pub(super) content: Raw<'a>,
+    #[serde(borrow)]
+    pub(super) compact_metadata: Raw<'a>,
+    #[serde(borrow)]
+    pub(super) microcompact_metadata: Raw<'a>,
     pub(super) retry_attempt: Option<f64>,
     pub(super) retry_in_ms: Option<f64>,
     #[serde(rename = "parentToolUseID")]
@@ -51,41 +60,49 @@ pub(super) struct RowWire {
     /// The model that refused.
     pub(super) original_model: Option<String>,
     /// The rows whose words this row says again, and longer.
-    pub(super) supersedes_uuids: Raw,
+    #[serde(borrow)]
+    pub(super) supersedes_uuids: Raw<'a>,
     /// The rows that were taken back with the refusal.
-    pub(super) retracted_message_uuids: Raw,
+    #[serde(borrow)]
+    pub(super) retracted_message_uuids: Raw<'a>,
     /// What was done to the queue of messages.
     pub(super) operation: Option<String>,
     /// Why.
-    pub(super) reason: Raw,
+    #[serde(borrow)]
+    pub(super) reason: Raw<'a>,
     /// The delivery of a message from the queue.
     pub(super) command_uuid: Option<String>,
 }
 
 /// The message in an assistant or user row.
 #[derive(Deserialize)]
-pub(super) struct MessageWire {
+pub(super) struct MessageWire<'a> {
     pub(super) id: Option<String>,
     pub(super) model: Option<String>,
-    pub(super) content: Raw,
+    #[serde(borrow)]
+    pub(super) content: Raw<'a>,
     pub(super) stop_reason: Option<String>,
-    pub(super) usage: Raw,
+    #[serde(borrow)]
+    pub(super) usage: Raw<'a>,
 }
 
 /// A content block; which fields it has depends on its type.
 #[derive(Default, Deserialize)]
-pub(super) struct BlockWire {
+pub(super) struct BlockWire<'a> {
     #[serde(rename = "type")]
     pub(super) kind: Option<String>,
     pub(super) text: Option<String>,
     pub(super) thinking: Option<String>,
     pub(super) id: Option<String>,
     pub(super) name: Option<String>,
-    pub(super) input: Raw,
+    #[serde(borrow)]
+    pub(super) input: Raw<'a>,
     pub(super) tool_use_id: Option<String>,
-    pub(super) content: Raw,
+    #[serde(borrow)]
+    pub(super) content: Raw<'a>,
     pub(super) is_error: Option<bool>,
-    pub(super) source: Raw,
+    #[serde(borrow)]
+    pub(super) source: Raw<'a>,
 }
 
 #[derive(Default, Deserialize)]
@@ -193,25 +210,27 @@ pub(super) struct SegmentWire {
 /// The payload of a progress row.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct ProgressWire {
+pub(super) struct ProgressWire<'a> {
     #[serde(rename = "type")]
     pub(super) kind: Option<String>,
-    pub(super) message: Raw,
+    #[serde(borrow)]
+    pub(super) message: Raw<'a>,
     pub(super) agent_id: Option<String>,
 }
 
 /// An error, in the shapes of several versions.
 #[derive(Default, Deserialize)]
-pub(super) struct ErrorWire {
+pub(super) struct ErrorWire<'a> {
     pub(super) message: Option<String>,
     pub(super) status: Option<u16>,
     #[serde(rename = "type")]
     pub(super) kind: Option<String>,
-    pub(super) error: Raw,
+    #[serde(borrow)]
+    pub(super) error: Raw<'a>,
 }
 
 /// Reads a raw value as `T`; nothing when it has another shape.
-pub(super) fn read<T: for<'de> Deserialize<'de>>(raw: Option<&RawValue>) -> Option<T> {
+pub(super) fn read<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
     serde_json::from_str(raw?.get()).ok()
 }
 

@@ -36,7 +36,7 @@ impl<'a> Writer<'a> {
     /// row's place in it.
     pub(super) fn new(
         source: &'a Source,
-        wire: &RowWire,
+        wire: &RowWire<'_>,
         text: &str,
         place: (u64, u32),
         events: &'a mut Vec<Event>,
@@ -70,7 +70,7 @@ impl<'a> Writer<'a> {
     }
 
     /// The events to come are those of this row.
-    pub(super) fn set_row(&mut self, wire: &RowWire) {
+    pub(super) fn set_row(&mut self, wire: &RowWire<'_>) {
         self.ts = wire.timestamp.as_deref().and_then(|text| text.parse().ok());
         self.step.clone_from(&wire.uuid);
         self.after = wire.logical_parent_uuid.clone().or_else(|| wire.parent_uuid.clone());
@@ -149,7 +149,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Keeps a row in reach that means nothing here.
-    pub(super) fn keep(&mut self, wire: &RowWire) {
+    pub(super) fn keep(&mut self, wire: &RowWire<'_>) {
         let what = wire.subtype.as_deref().or(wire.operation.as_deref()).map(snake);
         let name = match (&wire.kind, what) {
             (Some(kind), Some(what)) => format!("claude_code.{kind}.{what}"),
@@ -160,10 +160,11 @@ impl<'a> Writer<'a> {
     }
 
     /// Reads a part of the row; when it has another shape than `T`, that is named as a loss.
-    pub(super) fn read<T>(&mut self, raw: Option<&RawValue>, what: &str) -> Option<T>
-    where
-        T: for<'de> Deserialize<'de>,
-    {
+    pub(super) fn read<'r, T: Deserialize<'r>>(
+        &mut self,
+        raw: Option<&'r RawValue>,
+        what: &str,
+    ) -> Option<T> {
         let read = serde_json::from_str(raw?.get());
         read.map_err(|error| self.unread.push(Unread(format!("{what}: {}", misfit::words(&error))))).ok()
     }

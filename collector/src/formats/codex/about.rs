@@ -8,7 +8,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::super::Described;
-use super::super::rows::read_line;
+use super::super::rows::{clean, read_text};
 use super::messages;
 use super::wire::{Envelope, Item, Meta, text_of, value_of};
 
@@ -50,19 +50,20 @@ const ENVELOPES: [&str; 7] = [
 pub(super) fn is_rollout(head: &[u8]) -> bool {
     lines(head).take(ROWS).any(|line| {
         let mut found = false;
-        read_line::<Envelope>(line, |envelope, text| found |= is_rollout_row(&envelope, text));
+        let text = clean(line, &mut Vec::new());
+        read_text::<Envelope<'_>>(&text, |envelope, text| found |= is_rollout_row(&envelope, text));
         found || is_cut_meta(line)
     })
 }
 
-fn is_rollout_row(envelope: &Envelope, text: &str) -> bool {
-    match (text_of(envelope.kind.as_deref()), &envelope.payload) {
+fn is_rollout_row(envelope: &Envelope<'_>, text: &str) -> bool {
+    match (text_of(envelope.kind), &envelope.payload) {
         (Some(kind), Some(payload)) => ENVELOPES.contains(&kind.as_str()) && payload.get().starts_with('{'),
         (Some(kind), None) => {
             ITEMS.contains(&kind.as_str()) && ITEM_MARKS.iter().any(|mark| text.contains(mark))
         }
         (None, None) => {
-            text_of(envelope.record_type.as_deref()).as_deref() == Some("state")
+            text_of(envelope.record_type).as_deref() == Some("state")
                 || (envelope.is_flat_header() && text.contains("\"instructions\""))
         }
         _ => false,
@@ -86,7 +87,8 @@ pub(super) fn describe(path: &Path, head: &[u8]) -> Described {
     let mut found: Option<Described> = None;
     let mut cwd_told = None;
     for (number, line) in lines(head).take(ROWS).enumerate() {
-        read_line::<Envelope>(line, |envelope, text| {
+        let text = clean(line, &mut Vec::new());
+        read_text::<Envelope<'_>>(&text, |envelope, text| {
             if let Some(described) = described_by(&envelope, text) {
                 // A fork's second header is its parent's: only the first row, or the one with the file's own
                 // name, is this session's.
@@ -113,11 +115,9 @@ pub(super) fn describe(path: &Path, head: &[u8]) -> Described {
     described
 }
 
-fn described_by(envelope: &Envelope, text: &str) -> Option<Described> {
-    let payload = match envelope.payload.as_deref() {
-        Some(payload) if text_of(envelope.kind.as_deref()).as_deref() == Some("session_meta") => {
-            payload.get()
-        }
+fn described_by(envelope: &Envelope<'_>, text: &str) -> Option<Described> {
+    let payload = match envelope.payload {
+        Some(payload) if text_of(envelope.kind).as_deref() == Some("session_meta") => payload.get(),
         None if envelope.is_flat_header() => text,
         _ => return None,
     };
@@ -209,8 +209,8 @@ fn parent_of(meta: &Meta<'_>) -> Option<ParentLink> {
 }
 
 /// Returns the working folder that a user message of the flat generation tells.
-fn cwd_in_message(envelope: &Envelope, text: &str) -> Option<String> {
-    if envelope.payload.is_some() || text_of(envelope.role.as_deref()).as_deref() != Some("user") {
+fn cwd_in_message(envelope: &Envelope<'_>, text: &str) -> Option<String> {
+    if envelope.payload.is_some() || text_of(envelope.role).as_deref() != Some("user") {
         return None;
     }
     let item: Item<'_> = serde_json::from_str(text).ok()?;

@@ -30,7 +30,7 @@ use std::path::Path;
 
 use store::{ApiShape, Mapped, Mapper, Row, Source, Unread};
 
-use super::rows::read_line;
+use super::rows::{clean, read_text};
 use super::{Described, Format, Layout};
 use draft::Draft;
 use wire::{Envelope, text_of};
@@ -52,9 +52,10 @@ impl Mapper for Codex {
     }
 
     fn map(&self, source: &Source, row: Row<'_>, out: &mut Mapped) {
+        let text = clean(row.bytes, &mut out.unread);
         let mut draft = Draft::new(source, row.number, out);
         let unread =
-            read_line::<Envelope>(row.bytes, |envelope, text| map_value(&mut draft, &envelope, text));
+            read_text::<Envelope<'_>>(&text, |envelope, text| map_value(&mut draft, &envelope, text));
         out.unread.extend(unread);
     }
 }
@@ -70,11 +71,11 @@ impl Format for Codex {
 }
 
 /// Maps one JSON value of a line; `text` is the value's own text.
-fn map_value(draft: &mut Draft<'_>, envelope: &Envelope, text: &str) {
+fn map_value(draft: &mut Draft<'_>, envelope: &Envelope<'_>, text: &str) {
     draft.begin(text, envelope.time());
-    let kind = text_of(envelope.kind.as_deref());
+    let kind = text_of(envelope.kind);
     let events_before = draft.event_count();
-    let read = match (kind.as_deref(), envelope.payload.as_deref()) {
+    let read = match (kind.as_deref(), envelope.payload) {
         (Some(kind), Some(payload)) => map_enveloped(draft, kind, payload.get()),
         // Some builds write the record's fields beside its type instead of in a payload.
         (Some("token_usage_record"), None) => tokens::usage_record(draft, text),
@@ -83,7 +84,7 @@ fn map_value(draft: &mut Draft<'_>, envelope: &Envelope, text: &str) {
         (None, _) if envelope.is_flat_header() => notices::session_meta(draft, text),
         (None, _) => Ok(()),
     };
-    let kind = kind.or_else(|| text_of(envelope.record_type.as_deref()));
+    let kind = kind.or_else(|| text_of(envelope.record_type));
     let kind = kind.as_deref().unwrap_or("row");
     if let Err(error) = read {
         draft.unread(Unread(format!("{kind}: {}", super::misfit::words(&error))));

@@ -9,23 +9,28 @@ use serde_json::value::RawValue;
 
 /// A row: the envelope of its payload, or the fields by which a flat row is known.
 #[derive(Deserialize)]
-pub(super) struct Envelope {
-    timestamp: Option<Box<RawValue>>,
-    created_at: Option<Box<RawValue>>,
-    #[serde(rename = "type")]
-    pub kind: Option<Box<RawValue>>,
-    pub payload: Option<Box<RawValue>>,
+pub(super) struct Envelope<'a> {
+    #[serde(borrow)]
+    timestamp: Option<&'a RawValue>,
+    #[serde(borrow)]
+    created_at: Option<&'a RawValue>,
+    #[serde(rename = "type", borrow)]
+    pub kind: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub payload: Option<&'a RawValue>,
     /// The kind of the flat generation's rows that are no items.
-    pub record_type: Option<Box<RawValue>>,
-    pub role: Option<Box<RawValue>>,
-    id: Option<Box<RawValue>>,
+    #[serde(borrow)]
+    pub record_type: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub role: Option<&'a RawValue>,
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
 }
 
-impl Envelope {
+impl Envelope<'_> {
     /// Returns the row's time; nothing when there is none that can be read.
     pub fn time(&self) -> Option<Timestamp> {
-        let raw = self.timestamp.as_deref().or(self.created_at.as_deref())?;
-        text_of(Some(raw))?.parse().ok()
+        text_of(self.timestamp.or(self.created_at))?.parse().ok()
     }
 
     /// Returns whether this is the first row of the flat generation.

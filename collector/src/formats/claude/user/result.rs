@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use agent_core::{Body, ErrorInfo, Status, Subagent, ToolEnded, ToolStatus};
+use agent_core::{Body, ErrorInfo, Json, Status, Subagent, ToolEnded, ToolStatus};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -10,22 +10,23 @@ use super::super::wire::{AgentResultWire, BlockWire, RowWire, ToolUseResultWire,
 use super::super::{Writer, copy, learning};
 use super::INTERRUPTED_TOOL;
 
-pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire, block: &BlockWire) {
+pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire<'_>, block: &BlockWire<'_>) {
     let call_id = block
         .tool_use_id
         .clone()
         .or_else(|| wire.source_tool_use_id.clone())
         .unwrap_or_else(|| writer.name_of("result"));
     // The runtime's view is an object for most tools that went well, and text for those that failed.
-    let beside = wire.tool_use_result.as_deref().filter(|raw| raw.get().starts_with('{'));
+    let beside = wire.tool_use_result.filter(|raw| raw.get().starts_with('{'));
     let runtime: ToolUseResultWire = read(beside).unwrap_or_default();
-    let output = block.content.as_deref().or(wire.tool_use_result.as_deref());
+    let output = block.content.or(wire.tool_use_result);
     let words = output.map(RawValue::get).unwrap_or_default();
-    let status = status(wire, block, &runtime, &beginning(words));
+    let beginning = beginning(words);
+    let status = status(wire, block, &runtime, &beginning);
     let is_failure = status != ToolStatus::Succeeded;
     let output = copy(output);
-    let shown = |output: &agent_core::Json| first_words(&output.to_display());
-    let error = is_failure.then(|| ErrorInfo { message: output.as_ref().map(shown), ..Default::default() });
+    let error =
+        is_failure.then(|| ErrorInfo { message: output.as_ref().map(first_words), ..Default::default() });
     let told_ms = runtime.duration_ms.or(runtime.total_duration_ms).and_then(millis);
     let counted_ms = runtime.duration_seconds.and_then(|seconds| millis(seconds * 1000.0));
     learning::of_reminder_in(writer, words, output.as_ref(), &call_id);
@@ -42,7 +43,7 @@ pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire, block: &BlockWire) {
         }),
     );
     if status == ToolStatus::Succeeded {
-        learning::of_outcome(writer, beside, &beginning(words), &call_id);
+        learning::of_outcome(writer, beside, &beginning, &call_id);
     }
     subagent_ended(writer, beside, call_id);
 }
@@ -61,7 +62,7 @@ fn beginning(words: &str) -> Cow<'_, str> {
     Cow::Owned(blocks.into_iter().find_map(|block| block.text).unwrap_or_default())
 }
 
-fn status(wire: &RowWire, block: &BlockWire, runtime: &ToolUseResultWire, words: &str) -> ToolStatus {
+fn status(wire: &RowWire<'_>, block: &BlockWire<'_>, runtime: &ToolUseResultWire, words: &str) -> ToolStatus {
     if block.is_error != Some(true) {
         let was_broken_off = runtime.interrupted == Some(true);
         return if was_broken_off { ToolStatus::Cancelled } else { ToolStatus::Succeeded };
@@ -109,6 +110,9 @@ fn subagent_ended(writer: &mut Writer<'_>, beside: Option<&RawValue>, call_id: S
 /// The longest message of an error; the whole stands in the output.
 const ERROR_BYTES: usize = 500;
 
-fn first_words(text: &str) -> String {
-    text[..text.floor_char_boundary(ERROR_BYTES)].to_owned()
+fn first_words(output: &Json) -> String {
+    // Twice as much: what is asked for may come out a few bytes short, where it breaks in the middle of an escape.
+    let mut words = output.beginning(2 * ERROR_BYTES);
+    words.truncate(words.floor_char_boundary(ERROR_BYTES));
+    words
 }
