@@ -1,13 +1,15 @@
 //! Contents that are too large for a frame, by their hash.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use super::JournalError;
 
 /// A content over this size is kept as a blob.
 pub(super) const BLOB_FROM: usize = 8 << 20;
+/// Bytes of a blob that are read at one time.
+const READ_BYTES: usize = 128 << 10;
 
 /// A folder of compressed files named by the BLAKE3 hash of their content.
 #[derive(Clone, Debug)]
@@ -40,11 +42,14 @@ impl Blobs {
             hash.try_into().map_err(|_| lost(&self.0, "its name is not 32 bytes".to_owned()))?;
         let hash = blake3::Hash::from_bytes(hash);
         let path = self.path(&hash);
-        let stored = fs::read(&path).map_err(|cause| match cause.kind() {
+        let content = fs::File::open(&path).and_then(decompress).map_err(|cause| match cause.kind() {
             io::ErrorKind::NotFound => lost(&path, "there is no such file".to_owned()),
-            _ => JournalError::Io { action: "read", path: path.clone(), cause },
+            // What the system says is no word on the content; the rest is the decompressor's.
+            _ if cause.raw_os_error().is_some() => {
+                JournalError::Io { action: "read", path: path.clone(), cause }
+            }
+            _ => lost(&path, cause.to_string()),
         })?;
-        let content = decompress(&stored).map_err(|error| lost(&path, error.to_string()))?;
         if blake3::hash(&content) == hash {
             Ok(content)
         } else {
@@ -65,9 +70,11 @@ fn compress(content: &[u8], file: fs::File) -> io::Result<fs::File> {
     encoder.finish()
 }
 
-/// Decompresses into memory of just the right size; a buffer that grows may reach twice that.
-fn decompress(stored: &[u8]) -> io::Result<Vec<u8>> {
-    let len = zstd::zstd_safe::get_frame_content_size(stored).ok().flatten();
+/// Decompresses into memory of just the right size; a buffer that grows may reach twice that. What is stored is
+/// read piece by piece: pictures hardly shrink, and would be held twice.
+fn decompress(file: fs::File) -> io::Result<Vec<u8>> {
+    let mut stored = BufReader::with_capacity(READ_BYTES, file);
+    let len = zstd::zstd_safe::get_frame_content_size(stored.fill_buf()?).ok().flatten();
     let mut content = Vec::new();
     // What a damaged head says is not believed: then the buffer grows as it is filled.
     if let Some(len) = len.and_then(|len| usize::try_from(len).ok())
@@ -75,6 +82,6 @@ fn decompress(stored: &[u8]) -> io::Result<Vec<u8>> {
     {
         content = Vec::new();
     }
-    zstd::stream::copy_decode(stored, &mut content)?;
+    zstd::stream::Decoder::with_buffer(stored)?.read_to_end(&mut content)?;
     Ok(content)
 }

@@ -164,6 +164,11 @@ impl Frame {
         Ok(Self { first: header.first, raw, starts })
     }
 
+    /// Returns the bytes of the commit, decompressed.
+    pub(super) fn len(&self) -> usize {
+        self.raw.len()
+    }
+
     /// Returns the record at `position`, when it is in this commit.
     pub(super) fn get(&self, position: Position) -> Option<Encoded<'_>> {
         let index = usize::try_from(position.0.checked_sub(self.first.0)?).ok()?;

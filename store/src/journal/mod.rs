@@ -245,8 +245,10 @@ struct FrameCache {
     entries: Vec<((Position, u64), Arc<Frame>)>,
 }
 
-/// 64 commits of up to 256 KiB: a turn's page and a prompt's parts, at most 16 MiB in the usual case.
+/// A turn's page and a prompt's parts, in commits of little more than 256 KiB in the usual case.
 const CACHED_FRAMES: usize = 64;
+/// A commit of one large record can have 8 MiB: few of them are held.
+const CACHED_BYTES: usize = 24 << 20;
 
 impl FrameCache {
     fn get(&mut self, key: (Position, u64)) -> Option<Arc<Frame>> {
@@ -258,10 +260,15 @@ impl FrameCache {
     }
 
     fn put(&mut self, key: (Position, u64), frame: Arc<Frame>) {
-        if self.entries.len() == CACHED_FRAMES {
+        self.entries.push((key, frame));
+        // The last one stays in any case: its records are read one after the other.
+        while self.entries.len() > CACHED_FRAMES || (self.bytes() > CACHED_BYTES && self.entries.len() > 1) {
             self.entries.remove(0);
         }
-        self.entries.push((key, frame));
+    }
+
+    fn bytes(&self) -> usize {
+        self.entries.iter().map(|(_, frame)| frame.len()).sum()
     }
 }
 

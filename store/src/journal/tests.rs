@@ -54,6 +54,28 @@ fn a_value_over_eight_mebibytes_is_a_blob_and_comes_back_whole() {
     assert_eq!(fs::read_dir(folder.path().join("blobs")).expect("a folder").count(), 1);
 }
 
+#[test]
+fn few_large_commits_are_held_in_memory_and_many_small_ones() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (journal, _, writer) = open(folder.path());
+    let held = || journal.cache().entries.iter().map(|((_, offset), _)| *offset).collect::<Vec<_>>();
+    for number in 1..=80 {
+        writer.append(vec![record(number, b"small")]).expect("appended");
+        journal.read(Position(number)).expect("it is there");
+    }
+    assert_eq!(held().len(), 64);
+    let large = vec![b'x'; 5 << 20];
+    for number in 81..=90 {
+        writer.append(vec![record(number, &large)]).expect("appended");
+        journal.read(Position(number)).expect("it is there");
+    }
+    // Four of 5 MiB are 20 MiB, and five more than 24.
+    assert_eq!(held().len(), 4);
+    let before = held();
+    assert_eq!(journal.read(Position(90)).expect("it is there"), record(90, &large));
+    assert_eq!(held(), before);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     /// A file cut anywhere opens, and holds every batch that was whole before the cut.
@@ -203,9 +225,15 @@ fn a_blob_that_is_gone_or_changed_is_named_and_loses_one_record() {
         .expect("a blob")
         .expect("a blob")
         .path();
-    for bytes in
-        [Some(b"no zstd".to_vec()), Some(zstd::bulk::compress(b"other", 1).expect("compressed")), None]
-    {
+    let whole = fs::read(&blob).expect("it is there");
+    let cases = [
+        Some(b"no zstd".to_vec()),
+        Some(zstd::bulk::compress(b"other", 1).expect("compressed")),
+        Some(whole[..whole.len() / 2].to_vec()),
+        Some(Vec::new()),
+        None,
+    ];
+    for bytes in cases {
         match bytes {
             Some(bytes) => fs::write(&blob, bytes).expect("written"),
             None => fs::remove_file(&blob).expect("removed"),

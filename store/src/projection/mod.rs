@@ -167,7 +167,7 @@ impl Projection {
             match self.journal.read(position) {
                 Ok(record) => {
                     bytes += record.bytes.len();
-                    self.take(position, &record)?;
+                    self.take(position, record)?;
                 }
                 Err(error) => position = self.skip_lost(position, last, error)?,
             }
@@ -233,16 +233,16 @@ impl Projection {
         Ok(())
     }
 
-    fn take(&mut self, position: Position, record: &Record) -> Result<(), ProjectionError> {
+    fn take(&mut self, position: Position, record: Record) -> Result<(), ProjectionError> {
         match record.kind {
-            RecordKind::Source => self.open_source(position, record),
+            RecordKind::Source => self.open_source(position, &record),
             RecordKind::Row => self.take_row(position, record),
             RecordKind::Unread => {
                 let text = String::from_utf8_lossy(&record.bytes);
                 let reason = text.split('\n').next().unwrap_or_default().to_owned();
-                self.take_unread(position, record, reason)
+                self.take_unread(position, &record, reason)
             }
-            RecordKind::Event => self.take_event(position, record),
+            RecordKind::Event => self.take_event(position, &record),
             RecordKind::Cursor | RecordKind::Erased => Ok(()),
         }
     }
@@ -280,20 +280,21 @@ impl Projection {
         Ok(())
     }
 
-    fn take_row(&mut self, position: Position, record: &Record) -> Result<(), ProjectionError> {
+    fn take_row(&mut self, position: Position, mut record: Record) -> Result<(), ProjectionError> {
         let Some(open) = self.source(record.source)? else {
-            return self.take_unread(position, record, format!("source {} is not known", record.source.0));
+            return self.take_unread(position, &record, format!("source {} is not known", record.source.0));
         };
         let source = Arc::clone(&open.source);
         let mappers = Arc::clone(&self.mappers);
         let mut mapped = std::mem::take(&mut self.mapped);
-        mapped.clear();
         match mappers.get(&source.format) {
             Some(mapper) => {
                 mapper.map(&source, Row { number: record.number, bytes: &record.bytes }, &mut mapped)
             }
             None => mapped.unread.push(crate::Unread(format!("no mapper for the format {}", source.format))),
         }
+        // A row can be large, and its events as large again: neither is held longer than it is needed.
+        record.bytes = Vec::new();
         let (mut stored, mut duplicates) = (0, 0);
         for (sub, event) in mapped.events.iter().enumerate() {
             if self.is_known_child(&source, event)? {
@@ -307,8 +308,9 @@ impl Projection {
             }
         }
         for unread in mapped.unread.drain(..) {
-            self.take_unread(position, record, unread.0)?;
+            self.take_unread(position, &record, unread.0)?;
         }
+        mapped.clear();
         self.mapped = mapped;
         if let Some(open) = self.source(record.source)? {
             open.row.rows += 1;
