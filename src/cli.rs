@@ -63,6 +63,11 @@ enum Command {
     Cost(crate::figures::CostArgs),
     /// Tell how agents do: tasks, tools, models, skills, memories
     Metrics(crate::figures::MetricsArgs),
+    /// List, check, import and apply prices of models
+    #[command(subcommand)]
+    Prices(crate::prices::PricesCommand),
+    /// List the ceilings for money, or set one
+    Budget(crate::prices::BudgetArgs),
     /// Make the tables again from the journal
     Rebuild,
     /// Print a fresh link to the pages of the Dashcam that runs
@@ -95,6 +100,8 @@ impl Cli {
             Command::Diff(args) => crate::questions::diff(common, args),
             Command::Cost(args) => crate::figures::cost(common, args),
             Command::Metrics(args) => crate::figures::metrics(common, args),
+            Command::Prices(command) => crate::prices::prices(common, command),
+            Command::Budget(args) => crate::prices::budget(common, args),
             Command::Rebuild => crate::rebuild::run(common),
             Command::Link => crate::link::run(common),
             Command::Doctor(args) => crate::questions::doctor(common, args),

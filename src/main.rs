@@ -11,6 +11,7 @@ mod interrupt;
 mod journal;
 mod link;
 mod log;
+mod prices;
 mod questions;
 mod rebuild;
 mod running;

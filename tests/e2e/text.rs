@@ -269,6 +269,7 @@ fn sessions_as_text_tell_how_they_ended() {
             "IN",
             "OUT",
             "EST. OUT",
+            "COST",
             "USER",
             "AGENT",
             "PROJECT",
@@ -288,6 +289,8 @@ fn sessions_as_text_tell_how_they_ended() {
             "1.2k",
             "≥ 5",
             "37",
+            // The source names no model.
+            "unpriced",
             "—",
             "—",
             "—",

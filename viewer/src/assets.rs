@@ -13,6 +13,7 @@ use crate::errors::PageError;
 pub(crate) struct Assets {
     pub(crate) style: String,
     pub(crate) narrow: String,
+    pub(crate) figures: String,
     pub(crate) theme: String,
     pub(crate) script: String,
     pub(crate) palette: String,
@@ -36,7 +37,9 @@ const SCRIPT: File = File::script("app", include_str!("../assets/app.js"));
 const PALETTE: File = File::script("palette", include_str!("../assets/palette.js"));
 /// Follows pages that change.
 const LIVE: File = File::script("live", include_str!("../assets/live.js"));
-const ALL: [&File; 6] = [&STYLE, &NARROW, &THEME, &SCRIPT, &PALETTE, &LIVE];
+/// What only pages with figures need.
+const FIGURES: File = File::style("figures", include_str!("../assets/figures.css"));
+const ALL: [&File; 7] = [&STYLE, &NARROW, &FIGURES, &THEME, &SCRIPT, &PALETTE, &LIVE];
 
 impl File {
     const fn style(stem: &'static str, content: &'static str) -> Self {
@@ -60,6 +63,7 @@ pub(crate) fn addresses() -> &'static Assets {
         Assets {
             style: address(&STYLE),
             narrow: address(&NARROW),
+            figures: address(&FIGURES),
             theme: address(&THEME),
             script: address(&SCRIPT),
             palette: address(&PALETTE),
@@ -89,6 +93,7 @@ mod tests {
     fn assets_stay_small() {
         assert!(STYLE.content.len() <= 20 << 10, "{}", STYLE.content.len());
         assert!(NARROW.content.len() <= 4 << 10, "{}", NARROW.content.len());
+        assert!(FIGURES.content.len() <= 6 << 10, "{}", FIGURES.content.len());
         assert!(SCRIPT.content.len() <= 15 << 10, "{}", SCRIPT.content.len());
         let scripts: usize = [THEME, SCRIPT, PALETTE, LIVE].iter().map(|file| file.content.len()).sum();
         assert!(scripts <= 22 << 10, "{scripts}");

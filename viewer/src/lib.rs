@@ -5,6 +5,8 @@
 
 mod access;
 mod assets;
+mod charts;
+mod csv;
 mod errors;
 mod format;
 mod kept;

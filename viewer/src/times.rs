@@ -126,10 +126,43 @@ impl Clock {
         self.next_midnight(begin).ok_or_else(unreadable)
     }
 
-    fn next_midnight(&self, ts: Timestamp) -> Option<Timestamp> {
-        let next = self.zoned(ts)?.date().tomorrow().ok()?;
-        let midnight = next.to_datetime(Time::midnight()).to_zoned_datetime(self.zone.clone()).ok()?;
+    /// Returns the beginning of the day so many days ago.
+    pub(crate) fn midnight(&self, days_ago: i64) -> Option<Timestamp> {
+        let day =
+            self.zoned(self.now)?.date().checked_sub(jiff::Span::new().try_days(days_ago).ok()?).ok()?;
+        self.begin_of(day)
+    }
+
+    /// Returns the beginning of this month.
+    pub(crate) fn month_start(&self) -> Option<Timestamp> {
+        self.begin_of(self.zoned(self.now)?.date().first_of_month())
+    }
+
+    /// Returns which day of the month it is, and how many the month has.
+    pub(crate) fn day_of_month(&self) -> Option<(i8, i8)> {
+        let today = self.zoned(self.now)?.date();
+        Some((today.day(), today.days_in_month()))
+    }
+
+    /// Returns the days from `from` to today, as `2026-12-01`.
+    pub(crate) fn days_since(&self, from: Timestamp) -> Vec<String> {
+        let (Some(first), Some(today)) = (self.zoned(from), self.zoned(self.now)) else { return Vec::new() };
+        let days = first.date().series(jiff::Span::new().days(1));
+        days.take_while(|day| *day <= today.date()).map(|day| day.to_string()).collect()
+    }
+
+    /// Returns the zone.
+    pub(crate) const fn zone(&self) -> &TimeZone {
+        &self.zone
+    }
+
+    fn begin_of(&self, day: jiff::civil::Date) -> Option<Timestamp> {
+        let midnight = day.to_datetime(Time::midnight()).to_zoned_datetime(self.zone.clone()).ok()?;
         Some(Timestamp::from_micros(midnight.timestamp().as_microsecond()))
+    }
+
+    fn next_midnight(&self, ts: Timestamp) -> Option<Timestamp> {
+        self.begin_of(self.zoned(ts)?.date().tomorrow().ok()?)
     }
 }
 

@@ -40,6 +40,13 @@ impl SessionRow {
         }
     }
 
+    /// Returns the share of the input that was read from the cache; nothing where the source tells no input.
+    pub fn cache_hit_ratio(&self) -> Option<f64> {
+        let read = self.cache_read_tokens.unwrap_or(0);
+        let input = self.uncached_input_tokens.unwrap_or(0) + read + self.cache_write_tokens().unwrap_or(0);
+        (input > 0).then(|| read as f64 / input as f64)
+    }
+
     fn place(&self) -> ListPlace {
         let last = self.ended_at.or(self.started_at);
         ListPlace { ended_at_micros: last.map_or(i64::MIN, Timestamp::micros), session_key: self.session_key }

@@ -1,5 +1,6 @@
 //! The pages, one file each, and what they share.
 
+pub(crate) mod costs;
 pub(crate) mod diff;
 pub(crate) mod event_text;
 pub(crate) mod home;
@@ -13,6 +14,8 @@ pub(crate) mod sessions;
 pub(crate) mod turn;
 
 mod content;
+pub(crate) mod money;
+pub(crate) mod scope;
 mod troubles;
 pub(crate) mod words;
 

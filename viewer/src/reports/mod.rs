@@ -8,6 +8,7 @@ mod find;
 mod local;
 mod look;
 mod metrics;
+mod money;
 mod plain;
 mod prompt;
 mod rebuild;
@@ -18,6 +19,8 @@ mod transcript;
 
 use std::io::{self, Write};
 
+use agent_core::BudgetSet;
+use agent_core::price::OwnPriceError;
 use serde::{Deserialize, Serialize};
 use store::metrics::{Group, Scope};
 use store::{SessionFilter, Store, StoreError};
@@ -27,6 +30,7 @@ use crate::typed_time::TimeError;
 pub use local::{AskRequest, read_answer, router};
 pub use look::Look;
 pub use metrics::MetricClass;
+pub use money::PricesAsked;
 pub use rebuild::Rebuilt;
 
 /// A question that a subcommand asks.
@@ -85,6 +89,16 @@ pub enum Question {
         /// The zone of the days, as `TypedTimes::zone_text` gives it.
         zone: String,
     },
+    /// Prices, and what is done with them.
+    Prices {
+        /// What.
+        what: PricesAsked,
+    },
+    /// The ceilings; sets one first where one is given.
+    Budgets {
+        /// What is to be set.
+        set: Option<BudgetSet>,
+    },
     /// Have the tables made again while the old ones answer.
     Rebuild,
     /// How the data folder is.
@@ -119,6 +133,9 @@ pub enum ReportError {
     /// The store.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// Own prices cannot be used.
+    #[error(transparent)]
+    Prices(#[from] OwnPriceError),
     /// No session has this name.
     #[error("no session {name}{others}")]
     NoSession {
@@ -197,6 +214,8 @@ pub fn answer(
         Question::Metrics { scope, by, class, zone } => {
             metrics::write(store, scope, *by, *class, zone, style, out)
         }
+        Question::Prices { what } => money::prices(store, what, style, out),
+        Question::Budgets { set } => money::budgets(store, set.as_ref(), style, out),
         Question::Rebuild => rebuild::write(store, style, out),
         Question::Doctor { verify } => doctor::write(store, *verify, style, out),
     }

@@ -4,10 +4,12 @@ use std::io::Write;
 
 use agent_core::{PicoUsd, Timestamp};
 use serde::Serialize;
+use store::metrics::CostStatus;
 use store::{SessionFilter, SessionRow, Store};
 
 use super::look::Paper;
 use super::{Notes, ReportError, Style, find, json_line};
+use crate::pages::money;
 
 mod list;
 
@@ -63,6 +65,14 @@ struct SessionLine<'a> {
     usage_quality: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     reported_cost_usd: Option<PicoUsd>,
+    /// At list prices; a lower bound unless `priced`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost_usd: Option<PicoUsd>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost_status: Option<CostStatus>,
+    /// The share of the input that was read from the cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_hit_ratio: Option<f64>,
     events: EventCounts,
 }
 
@@ -148,6 +158,9 @@ fn line(row: &SessionRow, now: Timestamp) -> SessionLine<'_> {
         reasoning_tokens: row.reasoning_tokens,
         usage_quality: &row.usage_quality,
         reported_cost_usd: row.reported_cost_picousd.map(|pico| PicoUsd(i128::from(pico))),
+        cost_usd: row.cost_picousd.map(|pico| PicoUsd(i128::from(pico))),
+        cost_status: money::session_status(row),
+        cache_hit_ratio: row.cache_hit_ratio(),
         events: EventCounts {
             emitted: row.events_emitted,
             received: row.events_received,

@@ -3,6 +3,7 @@
 
 mod access;
 mod app;
+mod costs;
 mod hostile;
 mod live;
 mod overview;

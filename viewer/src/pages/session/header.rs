@@ -5,9 +5,10 @@ use store::{SessionRow, SourceRow, ToolCallRow, TurnRow, UnreadPiece};
 
 use super::Known;
 use super::said::told_as_cut;
-use crate::format::{UNKNOWN, counted, dollars, duration, known, output_tokens, short, whole};
+use crate::format::{UNKNOWN, counted, duration, known, output_tokens, short, whole};
 use crate::links;
 use crate::markup::one_line;
+use crate::pages::money;
 use crate::pages::troubles::Troubles;
 use crate::pages::words::{self, Word};
 use crate::times::{Clock, ShownTime};
@@ -169,7 +170,7 @@ fn figures(of: &Known, status: Status) -> Vec<Figure> {
         tokens("cache write", row.cache_write_tokens()),
         output(row),
         tokens("peak prompt", row.peak_prompt_tokens),
-        figure("cost", known(row.reported_cost_picousd, dollars), cost_title(row)),
+        cost(row),
     ];
     if row.compactions > 0 {
         let title = "times the context was made smaller";
@@ -230,11 +231,9 @@ fn output(row: &SessionRow) -> Figure {
     }
 }
 
-const fn cost_title(row: &SessionRow) -> &'static str {
-    match row.reported_cost_picousd {
-        Some(_) => "as the agent reported it",
-        None => "the source reports no cost",
-    }
+fn cost(row: &SessionRow) -> Figure {
+    let cost = money::of_session(row);
+    figure("cost", cost.words, &cost.title)
 }
 
 fn parent_link(of: &Known, name: &str) -> Relative {

@@ -3,9 +3,10 @@
 use agent_core::Status;
 use store::SessionRow;
 
-use crate::format::{UNKNOWN, counted, dollars, duration, known, output_tokens, short, whole};
+use crate::format::{UNKNOWN, counted, duration, known, output_tokens, short, whole};
 use crate::links;
 use crate::markup::one_line;
+use crate::pages::money;
 use crate::pages::session::told_as_cut;
 use crate::pages::troubles::Troubles;
 use crate::pages::words::{self, Word};
@@ -37,7 +38,7 @@ pub(crate) struct SessionLine {
     pub(crate) error_href: Option<String>,
     pub(crate) tokens: Tokens,
     pub(crate) cost: String,
-    pub(crate) cost_title: &'static str,
+    pub(crate) cost_title: String,
     pub(crate) duration: String,
     pub(crate) last: ShownTime,
     /// When it began and how long ago it ended: `from 14:12 · 3 h ago`.
@@ -87,6 +88,7 @@ impl SessionLine {
             row.title.as_deref().map(|title| one_line(&told_as_cut(title))).filter(|title| !title.is_empty());
         let troubles = Troubles::of_session(row);
         let about = [&row.agent, &row.project, &row.user];
+        let cost = money::of_session(row);
         let (started, last) = (clock.show(row.started_at), clock.show(row.ended_at.or(row.started_at)));
         Self {
             href: links::with_query(&links::session(&row.session), &[("q", words)]),
@@ -104,12 +106,8 @@ impl SessionLine {
             mild: in_lines(&troubles.mild),
             error_href: row.first_error_turn.map(|turn| links::turn(&row.session, turn)),
             tokens: Tokens::new(row),
-            cost: known(row.reported_cost_picousd, dollars),
-            cost_title: if row.reported_cost_picousd.is_some() {
-                "as the agent reported it"
-            } else {
-                "the source reports no cost"
-            },
+            cost: cost.words,
+            cost_title: cost.title,
             duration: known(row.duration_ms.filter(|&ms| ms > 0), duration),
             when: when(&started, &last),
             when_title: when_title(&started, &last),

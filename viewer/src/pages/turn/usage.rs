@@ -2,10 +2,10 @@
 
 use store::{ModelCallRow, TurnRow};
 
-use crate::format::{UNKNOWN, dollars, duration, known, output_tokens, whole};
+use crate::format::{UNKNOWN, duration, known, output_tokens, whole};
 use crate::markup::one_line;
 use crate::pages::session::prompt_tokens;
-use crate::pages::words;
+use crate::pages::{money, words};
 use crate::times::{Clock, ShownTime};
 
 /// The tokens and the calls of a turn.
@@ -35,7 +35,7 @@ pub(crate) struct CallLine {
     pub(crate) first_token: String,
     pub(crate) duration: String,
     pub(crate) finish: String,
-    pub(crate) cost: String,
+    pub(crate) cost: money::Shown,
     pub(crate) has_failed: bool,
     pub(crate) error: Option<String>,
     pub(crate) response_id: Option<String>,
@@ -85,7 +85,7 @@ fn call_line(call: &ModelCallRow, clock: &Clock) -> CallLine {
         first_token: known(call.time_to_first_token_ms, duration),
         duration: known(call.duration_ms, duration),
         finish: word(&call.finish_reason),
-        cost: known(call.reported_cost_picousd, dollars),
+        cost: money::of_call(call),
         has_failed: call.failed,
         error: call.error_preview.as_deref().map(one_line),
         response_id: call.response_id.as_deref().map(one_line),

@@ -5,8 +5,8 @@ use std::io;
 use store::SessionRow;
 use unicode_width::UnicodeWidthStr;
 
-use crate::format::{dollars, duration, known, output_tokens, short};
-use crate::pages::words;
+use crate::format::{UNKNOWN, duration, known, output_tokens, short};
+use crate::pages::{money, words};
 use crate::reports::look::{Ink, Paper};
 use crate::reports::plain::{cut, printable};
 use crate::reports::table::{Column, Table};
@@ -96,8 +96,8 @@ fn columns(zone: &str) -> Vec<Told> {
         extra(
             "cost",
             "COST",
-            |row, _, _| known(row.reported_cost_picousd, dollars),
-            |row| row.reported_cost_picousd.is_some(),
+            |row, _, _| money::of_session(row).words,
+            |row| money::of_session(row).words != UNKNOWN,
         ),
     ]
 }

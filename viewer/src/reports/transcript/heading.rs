@@ -5,8 +5,8 @@ use std::io;
 use agent_core::Timestamp;
 use store::{SessionRow, TurnRow};
 
-use crate::format::{counted, dollars, duration, output_tokens, short};
-use crate::pages::words;
+use crate::format::{UNKNOWN, counted, duration, output_tokens, short};
+use crate::pages::{money, words};
 use crate::reports::look::{Ink, Paper};
 use crate::reports::plain::{cut, printable};
 use crate::reports::sessions::ended;
@@ -84,7 +84,7 @@ fn figures(row: &SessionRow) -> String {
         some(row.interrupts, "interrupt", "interrupts"),
         some(row.compactions, "compaction", "compactions"),
         Some(format!("output {output}{estimate} tokens")),
-        row.reported_cost_picousd.map(dollars),
+        Some(money::of_session(row).words).filter(|words| words != UNKNOWN),
     ]
     .into_iter()
     .flatten()
