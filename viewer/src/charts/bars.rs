@@ -1,6 +1,6 @@
 //! Stacked bars over days.
 
-use super::scale::{round_top, shown_labels};
+use super::scale::{cut_rows, round_top, shown_labels};
 
 /// Series that have a colour of their own; the rest are one, called "other".
 const SERIES: usize = 8;
@@ -33,6 +33,8 @@ pub(crate) struct Bars {
     /// The table beside it: headings, and rows of words.
     pub(crate) headings: Vec<String>,
     pub(crate) rows: Vec<(String, Vec<String>)>,
+    /// What is said of rows that are not shown.
+    pub(crate) cut: Option<String>,
     /// Where the same figures are as CSV.
     pub(crate) csv: String,
 }
@@ -80,10 +82,13 @@ impl Bars {
                 below += height;
             }
         }
-        let rows = days.iter().enumerate().map(|(at, (day, _))| {
+        let with_figures = days.iter().enumerate().filter(|(at, _)| totals[*at] > 0.0);
+        let rows = with_figures.map(|(at, (day, _))| {
             let figures = series.iter().map(|one| show(one.figures[at])).chain([show(totals[at])]);
             (day.clone(), figures.collect())
         });
+        let mut rows: Vec<_> = rows.collect();
+        let cut = cut_rows(&mut rows);
         Self {
             title,
             width: (days.len() as f64 * STEP).max(STEP),
@@ -92,7 +97,8 @@ impl Bars {
             labels: shown_labels(days.len()).into_iter().map(|at| days[at].0.clone()).collect(),
             legend: series.iter().map(|one| one.name.clone()).enumerate().collect(),
             headings: series.iter().map(|one| one.name.clone()).chain(["all".to_owned()]).collect(),
-            rows: rows.collect(),
+            rows,
+            cut,
             csv,
         }
     }

@@ -1,6 +1,6 @@
 //! A ratio over days.
 
-use super::scale::shown_labels;
+use super::scale::{cut_rows, shown_labels};
 use crate::format::{known, percent};
 
 const HEIGHT: f64 = 100.0;
@@ -20,6 +20,7 @@ pub(crate) struct Lines {
     pub(crate) target: String,
     pub(crate) labels: Vec<String>,
     pub(crate) rows: Vec<(String, String)>,
+    pub(crate) cut: Option<String>,
     pub(crate) csv: String,
 }
 
@@ -47,6 +48,9 @@ impl Lines {
             let ratio = (*ratio)?;
             Some((middle(at), height(ratio), format!("{day}: {}", percent(ratio))))
         });
+        let with_ratio = days.iter().filter(|(_, ratio)| ratio.is_some());
+        let mut rows: Vec<_> = with_ratio.map(|(day, ratio)| (day.clone(), known(*ratio, percent))).collect();
+        let cut = cut_rows(&mut rows);
         Self {
             title,
             width: (days.len() as f64 * STEP).max(STEP),
@@ -55,7 +59,8 @@ impl Lines {
             target_y: height(target),
             target: percent(target),
             labels: shown_labels(days.len()).into_iter().map(|at| days[at].0.clone()).collect(),
-            rows: days.iter().map(|(day, ratio)| (day.clone(), known(*ratio, percent))).collect(),
+            rows,
+            cut,
             csv,
         }
     }
@@ -79,6 +84,6 @@ mod tests {
         let lines = Lines::new("", &days, 0.6, String::new());
         assert_eq!(lines.stretches, ["5,50.00 15,0.00", "35,100.00"]);
         assert_eq!((lines.points.len(), lines.target_y), (3, 40.0));
-        assert_eq!(lines.rows[2].1, "—");
+        assert_eq!(lines.rows.len(), 3);
     }
 }

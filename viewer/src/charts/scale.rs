@@ -22,6 +22,17 @@ pub(super) fn shown_labels(count: usize) -> Vec<usize> {
     (0..MOST).map(|at| at * (count - 1) / (MOST - 1)).collect()
 }
 
+/// Rows of a table beside a chart.
+const TABLE_ROWS: usize = 60;
+
+/// Leaves the last rows of a table, and returns what is said of those that are gone: the CSV has them all.
+pub(super) fn cut_rows<T>(rows: &mut Vec<T>) -> Option<String> {
+    let all = rows.len();
+    rows.drain(..all.saturating_sub(TABLE_ROWS));
+    (all > TABLE_ROWS)
+        .then(|| format!("the last {TABLE_ROWS} of {all} days with figures shown; the CSV has all"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -19,7 +19,7 @@ pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire<'_>) {
         return synthetic(writer, wire, &blocks);
     }
     let response_id = message.id.clone().or_else(|| wire.request_id.clone()).or_else(|| wire.uuid.clone());
-    let usage = usage(writer, message.usage);
+    let (usage, service_tier) = usage(writer, message.usage);
     let content = content(writer, &blocks, message.content);
     let quality = match (usage.is_empty(), &message.stop_reason) {
         (true, _) => UsageQuality::Missing,
@@ -38,6 +38,7 @@ pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire<'_>) {
             finish_reason: message.stop_reason,
             usage,
             usage_quality: Some(quality),
+            service_tier,
             ..Default::default()
         }),
     );
@@ -50,9 +51,15 @@ pub(super) fn map(writer: &mut Writer<'_>, wire: &RowWire<'_>) {
     }
 }
 
-/// Returns who serves a model; nothing for models of others, which go by endpoints that no row names.
+/// Returns who serves a model, which has prices of its own there; nothing for models of others, which go by endpoints
+/// that no row names.
 fn provider(model: &str) -> Option<&'static str> {
-    (model.starts_with("claude") || model.contains("anthropic")).then_some("anthropic")
+    match model {
+        // The names of Bedrock: `anthropic.claude-...`, and with a region before it.
+        model if model.contains("anthropic.") => Some("aws.bedrock"),
+        model if model.starts_with("claude") || model.contains("anthropic") => Some("anthropic"),
+        _ => None,
+    }
 }
 
 fn tool_called(writer: &mut Writer<'_>, block: &BlockWire<'_>, at: usize) {
@@ -219,19 +226,21 @@ fn media(wire: &BlockWire<'_>) -> Block {
     Block::Media { media_type: source.media_type.unwrap_or_default(), bytes }
 }
 
-fn usage(writer: &mut Writer<'_>, raw: Option<&RawValue>) -> Usage {
-    let Some(wire) = writer.read::<UsageWire>(raw, "usage") else { return Usage::default() };
+/// Returns the tokens and the way they were served in.
+fn usage(writer: &mut Writer<'_>, raw: Option<&RawValue>) -> (Usage, Option<String>) {
+    let Some(wire) = writer.read::<UsageWire>(raw, "usage") else { return Default::default() };
     let split = wire.cache_creation.unwrap_or_default();
     // What the split by time to live does not name was written for the shorter one.
     let unnamed = wire
         .cache_creation_input_tokens
         .map(|total| total.saturating_sub(split.ephemeral_1h_input_tokens.unwrap_or(0)));
-    Usage {
+    let usage = Usage {
         uncached_input: wire.input_tokens,
         cache_read: wire.cache_read_input_tokens,
         cache_write_5m: unnamed.max(split.ephemeral_5m_input_tokens),
         cache_write_1h: split.ephemeral_1h_input_tokens,
         output: wire.output_tokens,
         reasoning: wire.output_tokens_details.and_then(|details| details.thinking_tokens),
-    }
+    };
+    (usage, wire.service_tier)
 }

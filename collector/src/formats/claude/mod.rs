@@ -35,7 +35,7 @@ impl Mapper for ClaudeCode {
     }
 
     fn version(&self) -> u32 {
-        4
+        5
     }
 
     fn map(&self, source: &Source, row: Row<'_>, out: &mut Mapped) {

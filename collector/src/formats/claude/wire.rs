@@ -113,6 +113,8 @@ pub(super) struct UsageWire {
     pub(super) cache_creation: Option<CacheCreationWire>,
     pub(super) output_tokens: Option<u64>,
     pub(super) output_tokens_details: Option<OutputDetailsWire>,
+    /// `standard`, `batch` or `priority`.
+    pub(super) service_tier: Option<String>,
 }
 
 #[derive(Default, Deserialize)]

@@ -43,7 +43,7 @@ impl MonthView {
         let share = of_all.map(|budget| spent.0 as f64 / budget.ceiling_usd.0 as f64);
         let is_over = of_all.is_some_and(|budget| forecast.0 > budget.ceiling_usd.0);
         Self {
-            spent: of_spend(&known.month).words,
+            spent: if known.month.calls == 0 { "Nothing".to_owned() } else { of_spend(&known.month).words },
             forecast: money(forecast),
             ceiling: of_all.zip(share).map(|(budget, share)| format!("{} of {}", percent(share), money(budget.ceiling_usd))),
             is_over,

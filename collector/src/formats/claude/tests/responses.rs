@@ -79,6 +79,26 @@ fn usage_goes_into_disjoint_buckets() {
     }
 }
 
+/// Each has prices of its own.
+#[test]
+fn who_serves_and_in_which_way_is_told() {
+    for (model, tier, expected) in [
+        ("claude-sonnet-5", json!("batch"), json!({"provider": "anthropic", "service_tier": "batch"})),
+        ("us.anthropic.claude-sonnet-5-v1:0", Value::Null, json!({"provider": "aws.bedrock"})),
+        ("glm-4.6", json!("standard"), json!({"service_tier": "standard"})),
+    ] {
+        let row = assistant(json!({
+            "id": "m", "model": model, "content": [], "stop_reason": "end_turn",
+            "usage": {"output_tokens": 1, "service_tier": tier},
+        }));
+        let told = json!({
+            "model": model, "response_id": "m", "usage_quality": "final", "finish_reason": "end_turn",
+            "usage": {"output": 1},
+        });
+        check(row, json!([{"model.responded": with(told, expected)}]));
+    }
+}
+
 #[test]
 fn responses_and_calls_have_names_also_where_the_provider_gives_none() {
     let row = assistant(json!({"model": "m", "content": [{"type": "tool_use", "name": "ls"}]}));
