@@ -133,6 +133,13 @@ mod tests {
     }
 
     #[test]
+    fn the_field_is_named_of_a_row_of_any_length() {
+        let line = format!("{{\"b\":\"{}\",\"_count\":\"x\"}}", "b".repeat(5 << 20));
+        let reason = "the field `_count`: invalid type: string \"x\", expected u32";
+        assert_eq!(reasons(&line), [reason]);
+    }
+
+    #[test]
     fn what_stands_there_is_shown_in_part_only() {
         let reason = &reasons(&format!("é{}", "x".repeat(10_000)))[0];
         assert!(reason.len() < 120 && reason.ends_with("x…\""), "{reason}");

@@ -77,6 +77,19 @@ fn a_failure_that_quotes_such_words_is_a_failure() {
 }
 
 #[test]
+fn the_message_of_a_failure_is_the_beginning_of_its_output() {
+    // Three bytes each time, so that 500 bytes are 166 times and two more.
+    let output = "é\n".repeat(4000);
+    check(
+        failed(output.clone().into()),
+        json!([{"tool.ended": {
+            "call_id": "call_1", "status": "failed", "output": output,
+            "error": {"message": format!("{}é", "é\n".repeat(166))},
+        }}]),
+    );
+}
+
+#[test]
 fn the_copy_of_a_result_beside_it_is_not_read_as_output() {
     let row = with(result("short".into()), json!({"toolUseResult": {"stdout": "short, at length"}}));
     check(row, json!([{"tool.ended": {"call_id": "call_1", "status": "succeeded", "output": "short"}}]));
