@@ -31,7 +31,7 @@ pub struct PromptSummary {
     pub first: Vec<PartRow>,
     /// Its last parts, none of which is among the first.
     pub last: Vec<PartRow>,
-    /// All its parts, where they are few ([`FEW_PARTS`]).
+    /// All its parts, where they are at most 200.
     pub all: Option<Vec<PartRow>>,
 }
 
