@@ -288,12 +288,11 @@ def names_and_rest(match, name):
             names.append(part["equals"])
         else:
             rest.append(part)
-    # A model's own id is a name of it only when its clauses say so.
     return sorted(set(names)), (None if not rest else rest[0] if len(rest) == 1 else {"any": rest})
 
 
 # What may follow a name without making it another model: a date, a revision of a host, a window. The Rust side
-# has the same rule, and a test that holds the two together.
+# has the same rule (src/price/clause.rs).
 REVISION = re.compile(
     r"(?:[-@]\d{8}|-\d{4}-\d{2}-\d{2}|-\d{2}-\d{2}|-\d{2}-\d{4}|-\d{3}|-v\d+|(?:-\d)?:\d+k?"
     r"|[-@]latest|@default|-preview|\[1m\])*"
@@ -310,7 +309,7 @@ def fits(part, name):
         return all(fits(inner, name) for inner in value)
     if kind == "not":
         # Inside a negation a clause is plain: it has to find more, not less.
-        return not any(plain_fits(inner, name) for inner in value.get("any", [value]))
+        return not finds(value, name)
     if kind == "equals":
         return name == value
     if kind == "dated":
@@ -323,9 +322,16 @@ def fits(part, name):
     return REVISION.fullmatch(name[at + len(value.rstrip("-:@")):]) is not None
 
 
-def plain_fits(part, name):
+def finds(part, name):
+    """Says whether the text of a clause stands in a name, whatever else does: genai-prices' own rule."""
     (kind, value), = part.items()
-    return {"ends_with": name.endswith(value), "contains": value in name}[kind]
+    if kind in ("any", "all"):
+        return (any if kind == "any" else all)(finds(inner, name) for inner in value)
+    if kind == "not":
+        return not finds(value, name)
+    if kind in ("starts_with", "dated"):
+        return name.startswith(value)
+    return {"equals": name == value, "ends_with": name.endswith(value), "contains": value in name}[kind]
 
 
 def bounded(before):
@@ -345,7 +351,11 @@ def genai_models(providers):
                 REPORT.add("genai-prices: models without any token rate", name)
                 continue
             names, rest = names_and_rest(model["match"], name)
-            line = {"provider": provider["id"], "model": model["id"].lower(), "names": names}
+            own = model["id"].lower()
+            # Our clauses are narrower; a model's own id stays its name if theirs say so.
+            if rest and own not in names and finds(rest, own) and not fits(rest, own):
+                names = sorted([*names, own])
+            line = {"provider": provider["id"], "model": own, "names": names}
             if rest:
                 line["match"] = rest
             if model.get("deprecated"):
@@ -427,12 +437,13 @@ def find(models, name):
     return next((line for line in models if "match" in line and fits(line["match"], name)), None)
 
 
-def newest_standard(line):
-    """Returns the standard price that began last, outside of special hours."""
-    return [entry for entry in line["prices"] if "service" not in entry and "hours" not in entry][-1]
+def standard_now(line, made):
+    """Returns the standard prices on the day of making: the one for the whole day first, then those for hours."""
+    entries = [entry for entry in line["prices"] if "service" not in entry and entry.get("from", "") <= made]
+    return [[entry for entry in entries if "hours" not in entry][-1], *(entry for entry in entries if "hours" in entry)]
 
 
-def join(models, entries, aliases):
+def join(models, entries, aliases, made):
     by_provider = collections.defaultdict(list)
     for line in models:
         by_provider[line["provider"]].append(line)
@@ -442,7 +453,7 @@ def join(models, entries, aliases):
         if line is None:
             merge_new(added, provider, name, prices, retired)
         else:
-            compare(line, name, prices, retired)
+            compare(line, name, prices, retired, made)
     return models + list(added.values())
 
 
@@ -455,11 +466,12 @@ def merge_new(added, provider, name, prices, retired):
         REPORT.add("litellm: one name with two prices, the first kept", f"{provider}/{name}")
 
 
-def compare(line, name, prices, retired):
+def compare(line, name, prices, retired, made):
     """Notes where LiteLLM differs by more than 1 %, and takes service tiers from it where it does not."""
-    theirs, ours = prices[0]["rates"], newest_standard(line)["rates"]
+    now = standard_now(line, made)
+    theirs, ours = prices[0]["rates"], now[0]["rates"]
     shared = [bucket for bucket in theirs if bucket in ours]
-    far = [bucket for bucket in shared if differs(ours[bucket], theirs[bucket])]
+    far = [bucket for bucket in shared if all(differs(entry["rates"].get(bucket), theirs[bucket]) for entry in now)]
     if far:
         # One name a model is enough to send a reader to both price lists; its own id is the best one.
         note = {"name": name} | in_order({bucket: theirs[bucket] for bucket in far})
@@ -469,7 +481,7 @@ def compare(line, name, prices, retired):
         line["retired"] = retired
     if any(ours[bucket] != theirs[bucket] for bucket in shared) or not shared:
         return
-    start = newest_standard(line).get("from")
+    start = now[0].get("from")
     for entry in prices:
         if "service" in entry:
             fill(line["prices"], ({"from": start} if start else {}) | {"by": "litellm"} | entry)
@@ -480,12 +492,20 @@ def fill(prices, entry):
     places = [place for place, known in enumerate(prices) if known.get("service") == entry["service"]]
     if not places:
         prices.append(entry)
-    elif all(prices[place].get("from", "") > entry.get("from", "") for place in places):
-        # Of the prices that apply the last one counts, so the earlier one stands before the dated ones.
-        prices.insert(places[0], entry)
+        return
+    if any(prices[place].get("from", "") <= entry.get("from", "") for place in places):
+        return
+    known = prices[places[0]]
+    if entry["rates"].items() <= known["rates"].items() and "above" not in entry:
+        # LiteLLM has the same rates without their date; genai-prices gives them for more buckets.
+        entry |= {key: known[key] for key in ("rates", "above") if key in known}
+    # Of the prices that apply the last one counts, so the earlier one stands before the dated ones.
+    prices.insert(places[0], entry)
 
 
 def differs(ours, theirs):
+    if ours is None:
+        return True
     ours, theirs = Decimal(ours), Decimal(theirs)
     return abs(ours - theirs) * 100 > max(ours, theirs)
 
@@ -518,7 +538,7 @@ def build(folder):
     aliases = {name: provider for provider, entry in words.items() for name in [provider, *entry["names"]]}
     genai_wheel, litellm_wheel = (wheel(source, folder) for source in lock["sources"])
     providers = read_genai(genai_wheel)
-    models = join(genai_models(providers), read_litellm(litellm_wheel), aliases)
+    models = join(genai_models(providers), read_litellm(litellm_wheel), aliases, lock["made"])
     sources = [{key: source[key] for key in ("name", "version", "sha256")} for source in lock["sources"]]
     head = {"schema": SCHEMA, "made": lock["made"], "unit": "USD per million tokens", "sources": sources}
     models.sort(key=lambda line: (line["provider"], line["model"], dump(line["names"])))

@@ -4,15 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use super::rates::{Bucket, Rates, ServiceTier};
 use super::table::PriceTable;
-use super::wire::{Model, Price};
+use super::wire::Price;
 use crate::status::words;
 use crate::{PicoUsd, Timestamp, Usage};
 
 /// Rates are for so many tokens.
 const RATE_TOKENS: u128 = 1_000_000;
-/// Providers whose long-context price holds from the threshold itself on; with the others it is one token more.
-const FROM_THRESHOLD_ON: [&str; 1] = ["x-ai"];
-
 words! {
     /// Whether a cost is whole.
     CostStatus {
@@ -82,7 +79,7 @@ impl PriceTable {
         let Some(price) = price else {
             return Cost::unpriced(why_not(found.is_some() || !own.is_empty(), service));
         };
-        billed(usage, &rates_for(price, found, usage), missing_usage(usage))
+        billed(usage, &rates_for(price, usage), missing_usage(usage))
     }
 
     /// Returns the most that a request of so many tokens can cost, whatever of it comes from a cache, when it answers
@@ -146,19 +143,18 @@ fn why_not(is_known: bool, service: Option<ServiceTier>) -> String {
     }
 }
 
-/// Returns the rates that hold for the whole request: those of the highest threshold that its input passes.
-fn rates_for(price: &Price, model: Option<&Model>, usage: &Usage) -> Rates {
+/// Returns the rates that hold for the whole request: those of the highest threshold that its input passes. Where a
+/// provider means "from the threshold on", the table's is one token lower.
+fn rates_for(price: &Price, usage: &Usage) -> Rates {
     let input = usage.prompt().unwrap_or(0);
-    let from_on = model.is_some_and(|model| FROM_THRESHOLD_ON.contains(&model.provider.as_str()));
-    let passed = |threshold: u64| if from_on { input >= threshold } else { input > threshold };
-    let steps = price.above.iter().filter(|step| passed(step.tokens));
-    steps.fold(price.rates, |rates, step| rates.overridden_by(&step.rates))
+    let passed = price.above.iter().filter(|step| input > step.tokens);
+    passed.fold(price.rates, |rates, step| rates.overridden_by(&step.rates))
 }
 
 /// A response without input or output tokens is one of which the source tells a part.
 fn missing_usage(usage: &Usage) -> Option<&'static str> {
-    match (usage.prompt(), usage.output) {
-        (None, _) => Some("the source tells no tokens of input"),
+    match (usage.uncached_input, usage.output) {
+        (None, _) => Some("the source tells no tokens of input beside the cached ones"),
         (_, None) => Some("the source tells no tokens of output"),
         _ => None,
     }

@@ -70,6 +70,14 @@ fn is_date(rest: &str) -> bool {
     DATES.iter().any(|shape| shape_len(shape, rest) == Some(rest.len()))
 }
 
+/// Returns the name without the date at its end, where it has one.
+pub(super) fn without_date(name: &str) -> Option<&str> {
+    // The longest date has eleven bytes.
+    let from = name.floor_char_boundary(name.len().saturating_sub(11));
+    let starts = name[from..].char_indices().map(|(at, _)| from + at);
+    starts.filter(|&at| at > 0).find(|&at| is_date(&name[at..])).map(|at| &name[..at])
+}
+
 /// Returns whether `rest` is empty or made of what may follow a model's name without making it another model: dates,
 /// a host's revision and window, and the words for the newest.
 fn is_revision(rest: &str) -> bool {

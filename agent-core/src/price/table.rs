@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
+use super::matching::without_date;
 use super::own::OwnPrice;
 use super::rates::{Rates, ServiceTier};
 use super::wire::{Head, Model, Price, Provider};
@@ -239,12 +240,16 @@ impl PriceTable {
         }
     }
 
-    /// A name may carry its provider's before a slash, be it once more.
+    /// A name may carry its provider's before a slash or a point, be it once more.
     fn find_at(&self, provider: &str, name: &str) -> Option<usize> {
         let entry = self.providers.get(provider)?;
-        let bare = name.split_once('/').filter(|(head, _)| self.provider_id(head) == provider);
-        let names = [Some(name), bare.map(|(_, tail)| tail)];
-        let own = names.into_iter().flatten().find_map(|name| self.find_in(entry, name));
+        let after_slash = name.split_once('/').filter(|(head, _)| self.provider_id(head) == provider);
+        let after_point = name.split_once(&format!("{provider}.")).filter(|(head, _)| is_region(head));
+        let bare = [after_slash, after_point].into_iter().flatten().map(|(_, tail)| tail);
+        let own = std::iter::once(name)
+            .chain(name.strip_prefix("models/"))
+            .chain(bare)
+            .find_map(|name| self.find_in(entry, name));
         own.or_else(|| entry.line.fallback.iter().find_map(|other| self.find_at(other, name)))
     }
 
@@ -272,7 +277,8 @@ impl PriceTable {
                 .copied()
                 .find(|&at| self.models[at].clause.as_ref().is_some_and(|clause| clause.fits(name)))
         };
-        entry.by_name.get(name).copied().or_else(by_rule)
+        let dated = || without_date(name).and_then(|bare| entry.by_name.get(bare).copied());
+        entry.by_name.get(name).copied().or_else(by_rule).or_else(dated)
     }
 
     /// Returns the prices whose provider or model contains `word`, own ones first; all for an empty word.
@@ -286,6 +292,11 @@ impl PriceTable {
             self.models.iter().flat_map(|model| model.prices.iter().flat_map(|price| listed(model, price)));
         own.chain(built_in).filter(fits).collect()
     }
+}
+
+/// Returns whether nothing but a region stands before a maker's name, as in `us.anthropic.`.
+fn is_region(head: &str) -> bool {
+    head.is_empty() || head.ends_with('.')
 }
 
 fn listed<'a>(model: &'a Model, price: &'a Price) -> impl Iterator<Item = ListedPrice> + 'a {

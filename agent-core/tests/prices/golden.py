@@ -22,6 +22,8 @@ GPT_5_PRIORITY = dict(input="2.5", read="0.25", output="20")
 GEMINI_2_5_PRO = dict(input="1.25", read="0.125", output="10")
 GEMINI_2_5_PRO_LONG = dict(input="2.50", read="0.25", output="15")
 SONNET_4_5_REGION = dict(input="3.30", read="0.33", write="4.125", hour="6.60", output="16.50")
+GROK_4_3 = dict(input="1.25", output="2.5")
+GROK_4_3_LONG = dict(input="2.5", output="5")
 SONNET_4_5_BATCH = dict(input="1.5", read="0.15", write="1.875", hour="3", output="7.5")
 
 
@@ -69,6 +71,11 @@ CASES = [
     case("batch, Anthropic", "claude-sonnet-4-5", SONNET_4_5_BATCH, service="batch", uncached=1000, write=400, output=100),
     case("a region of Bedrock costs a tenth more", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", SONNET_4_5_REGION, uncached=1000, output=5),
     case("a name of Vertex AI", "claude-opus-4-1@20250805", OPUS_4_1, uncached=1000, output=5),
+    case("a name of Bedrock, served by its maker", "us.anthropic.claude-opus-4-5-20251101-v1:0", OPUS_4_5, provider="anthropic", uncached=1000, output=5),
+    case("a date without dashes", "gpt-5-20250807", GPT_5, uncached=1000, output=5),
+    case("a resource of Google", "models/gemini-2.5-pro", GEMINI_2_5_PRO, provider="gemini", uncached=1000, output=5),
+    case("from the threshold on, xAI: below", "grok-4.3", GROK_4_3, uncached=199_999, output=1000),
+    case("from the threshold on, xAI: at", "grok-4.3", GROK_4_3_LONG, uncached=200_000, output=1000),
     case("the maker before a slash", "anthropic/claude-opus-4-5", OPUS_4_5, uncached=1000, output=5),
     case("dots for dashes", "claude-opus-4.5", OPUS_4_5, uncached=1000, output=5),
     case("capitals", "Claude-Opus-4-5", OPUS_4_5, uncached=1000, output=5),
