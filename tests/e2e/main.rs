@@ -4,6 +4,7 @@ mod browser;
 mod command_line;
 mod event_api;
 mod kill;
+mod money;
 mod program;
 mod readme;
 mod text;

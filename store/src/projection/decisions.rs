@@ -7,7 +7,7 @@ use super::{Place, Projection, ProjectionError};
 
 /// Returns whether the event is of the whole installation.
 pub(super) fn is_decision(body: &Body) -> bool {
-    matches!(body, Body::BudgetSet(_) | Body::PriceApplied(_))
+    matches!(body, Body::BudgetSet(_) | Body::PriceApplied(_) | Body::PriceImported(_))
 }
 
 impl Projection {
@@ -16,6 +16,7 @@ impl Projection {
         match &event.body {
             Body::BudgetSet(budget) => self.batch.budgets.push(budget_row(event, budget, place)),
             Body::PriceApplied(applied) => self.prices_applied(event, applied, place)?,
+            // That prices were taken in is on record in the journal; the prices themselves are files.
             _ => {}
         }
         Ok(())

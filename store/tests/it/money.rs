@@ -1,6 +1,6 @@
 //! What sessions cost: sums of calls that were priced one by one, and what becomes of them when prices change.
 
-use agent_core::PicoUsd;
+use agent_core::{PicoUsd, Timestamp};
 use jiff::tz::TimeZone;
 use store::metrics::{CostStatus, Group, Scope};
 use store::{SessionRow, Store};
@@ -95,6 +95,11 @@ fn new_prices_hold_for_what_comes_and_for_all_when_asked() {
         {"model":"glow-worm-9000","usd_per_million_tokens":{"input":"4","output":"2"}}]"#;
     assert_eq!(import(&tale.store, own), Ok(2));
     assert!(import(&tale.store, "[{\"modell\":1}]").is_err_and(|error| error.contains("modell")));
+    // Decisions are of no session.
+    assert_eq!(
+        tale.store.sessions(&Default::default(), Timestamp::now()).expect("sessions").sessions.len(),
+        1
+    );
     // What is on record stays as it was priced, until somebody asks for it.
     assert_eq!(figures(&tale.session("s")), (Some(dollars("0.003")), None));
     assert_eq!(tale.store.calls_by_other_tables().expect("a count"), 2);
