@@ -4,7 +4,9 @@ use axum::Router;
 use axum::middleware::{from_fn_with_state, map_response};
 use axum::routing::{get, post};
 
-use crate::pages::{costs, diff, event_text, home, live, login, part, prompt, raw, session, sessions, turn};
+use crate::pages::{
+    costs, diff, event_text, figures, home, live, login, part, prompt, raw, session, sessions, turn,
+};
 use crate::{AppState, assets, errors, middleware, reports};
 
 /// Returns the pages over a store, with all checks in front of them.
@@ -16,6 +18,10 @@ pub fn router(state: AppState) -> Router {
 pub(crate) fn router_with(state: AppState, others: Router) -> Router {
     let guarded = Router::new()
         .route("/", get(home::show))
+        .route("/quality", get(figures::quality))
+        .route("/tools", get(figures::tools))
+        .route("/models", get(figures::models))
+        .route("/learning", get(figures::learning))
         .route("/costs", get(costs::show))
         .route("/costs/ceiling", post(costs::set_ceiling))
         .route("/sessions", get(sessions::show))

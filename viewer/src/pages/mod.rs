@@ -3,6 +3,7 @@
 pub(crate) mod costs;
 pub(crate) mod diff;
 pub(crate) mod event_text;
+pub(crate) mod figures;
 pub(crate) mod home;
 pub(crate) mod live;
 pub(crate) mod login;

@@ -4,6 +4,7 @@
 mod access;
 mod app;
 mod costs;
+mod figures;
 mod hostile;
 mod live;
 mod overview;
