@@ -61,7 +61,7 @@ async fn learning_tells_what_is_used_and_what_is_not() {
     assert!(page.contains("&#60;i&#62;rules&#60;/i&#62;") && !page.contains("<i>rules"), "{page}");
     let text = words(&page);
     assert!(text.contains("Skills 2 used 1 times, 1 of them never"), "{text}");
-    assert!(text.contains("Skills that were offered and never used CSV sessions docx 1"), "{text}");
+    assert!(text.contains("Skills that were offered and never used sessions docx 1"), "{text}");
     assert!(text.contains("worked, turn 1 no file /a/b.txt at line 12"), "{text}");
 }
 
