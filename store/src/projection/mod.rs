@@ -58,7 +58,8 @@ pub(crate) struct Projection {
     connection: Connection,
     journal: Journal,
     mappers: Arc<Mappers>,
-    prices: Arc<PriceTable>,
+    /// Read when the first call is to be priced: to start takes no price.
+    prices: Option<Arc<PriceTable>>,
     position: Position,
     sessions: FxHashMap<u32, (u64, Session)>,
     sessions_in_memory: usize,
@@ -101,7 +102,7 @@ impl Projection {
             connection,
             journal: journal.clone(),
             mappers: Arc::clone(mappers),
-            prices: table_of(path.parent().unwrap_or(path)),
+            prices: None,
             position: Position::default(),
             sessions: FxHashMap::default(),
             sessions_in_memory,
@@ -508,8 +509,12 @@ impl Projection {
         let mut touched: Vec<u32> = self.touched.drain().collect();
         touched.sort_unstable();
         for key in &touched {
-            if let Some((_, session)) = self.sessions.get_mut(key) {
-                session.price_calls(&self.prices, &self.connection)?;
+            if let Some((_, session)) = self.sessions.get_mut(key)
+                && session.has_calls_to_price()
+            {
+                let path = &self.path;
+                let prices = self.prices.get_or_insert_with(|| table_of(path.parent().unwrap_or(path)));
+                session.price_calls(prices, &self.connection)?;
             }
         }
         touched.retain(|key| {

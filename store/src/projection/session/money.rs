@@ -34,6 +34,11 @@ impl Share {
 }
 
 impl Session {
+    /// Returns whether a call of a model changed.
+    pub(in crate::projection) fn has_calls_to_price(&self) -> bool {
+        !self.calls.changed().is_empty()
+    }
+
     /// Prices the calls that changed, and moves the sums by what their costs changed.
     pub(in crate::projection) fn price_calls(
         &mut self,
