@@ -91,7 +91,7 @@ impl Space {
 
     /// Returns the room of a page of many short texts.
     pub(crate) const fn of_transcript() -> Self {
-        Self { bytes: 200 << 10, elements: 240 }
+        Self { bytes: 200 << 10, elements: 220 }
     }
 
     /// Returns the beginning of a text among many, at most `most` bytes of it, with what was sought marked.
