@@ -92,6 +92,11 @@ impl Shape for Chat {
         }
     }
 
+    /// The system prompt is a message here.
+    fn has_messages(&self) -> bool {
+        !matches!(self.0, Stage::Front)
+    }
+
     fn end(&self) -> &'static str {
         match self.0 {
             Stage::Front => ",\"messages\":[]}",

@@ -38,6 +38,11 @@ trait Shape {
     /// Writes a part of the conversation; `pieces` is not empty.
     fn part(&mut self, role: Role, pieces: &[Piece]) -> Written;
 
+    /// Returns whether the list of messages is begun, beside which no schemas can be written any more.
+    fn has_messages(&self) -> bool {
+        false
+    }
+
     /// Returns what closes the body.
     fn end(&self) -> &'static str;
 }
@@ -103,7 +108,7 @@ impl BodyWriter {
                     let written = self.shape.system(content);
                     self.push(part, &written);
                 }
-                (Some("tools"), Some(schemas)) => {
+                (Some("tools"), Some(schemas)) if !self.shape.has_messages() => {
                     // What the source itself calls a part of the schemas is not all that was sent.
                     self.has_tools = added.other.get("partial") != Some(&Value::Bool(true));
                     if let Some(written) = self.shape.tools(schemas) {

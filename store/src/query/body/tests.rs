@@ -246,6 +246,17 @@ fn any_body() -> impl Strategy<Value = Body> {
     ]
 }
 
+/// A message without words is none, and parts the system prompt from the schemas all the same.
+#[test]
+fn schemas_that_come_late_stand_among_the_messages() {
+    let bodies = vec![asked(""), slot("system", &json!("rules")), slot("tools", &json!([{"name": "bash"}]))];
+    for shape in SHAPES {
+        let body = written(shape, bodies.clone());
+        serde_json::from_slice::<Value>(&body).expect("JSON");
+        assert!(String::from_utf8_lossy(&body).contains("bash"), "nothing is lost");
+    }
+}
+
 proptest! {
     #[test]
     fn every_body_is_json(bodies in prop::collection::vec(any_body(), 0..10)) {
